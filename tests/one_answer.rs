@@ -20,7 +20,7 @@ use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
 
-const MODELS: [&str; 26] = [
+const MODELS: [&str; 28] = [
     "ember",
     "gpt2",
     "llama-gqa",
@@ -47,6 +47,8 @@ const MODELS: [&str; 26] = [
     "lfm2",
     "qwen35",
     "qwen35-moe",
+    "gemma4",
+    "gemma4-moe",
 ];
 
 /// What a model is stored in: weights, and keys and values.

@@ -11,7 +11,7 @@ use slowburn::model::{Input, Logits, Model};
 
 /// One for each family, and for each way to store weights: f32, bf16 and f16, in one file and
 /// in shards. Five have what a config may ask for besides: scalings of RoPE, and soft caps.
-const MODELS: [&str; 25] = [
+const MODELS: [&str; 27] = [
     "llama-gqa",
     "llama3-scaled",
     "qwen2",
@@ -37,6 +37,8 @@ const MODELS: [&str; 25] = [
     "lfm2",
     "qwen35",
     "qwen35-moe",
+    "gemma4",
+    "gemma4-moe",
 ];
 
 /// How far a logit may be from the reference, as a share of the largest logit of its position: on the CPU,

@@ -71,8 +71,12 @@ fn groups<'a>(config: &ModelConfig, llama: &'a LlamaConfig) -> Vec<Group<'a>> {
 
 /// What a layer does, in words: window, RoPE, norms, and what follows attention.
 fn words(layer: &LayerConfig, config: &ModelConfig) -> [String; 4] {
+    let d_ff = layer.d_ff.unwrap_or(config.d_ff);
     let mlp = match &layer.mlp {
-        Mlp::Dense => format!("dense {}", config.d_ff),
+        Mlp::Dense => format!("dense {d_ff}"),
+        Mlp::Beside(Experts { per_token, count, d_ff: each, .. }) => {
+            format!("dense {d_ff} and {per_token} of {count} experts, {each}")
+        }
         Mlp::Experts(experts) => {
             let shared = if experts.shared.is_some() {
                 " and one for all"
@@ -106,6 +110,7 @@ fn rope_in_words(rope: &RopeConfig, config: &ModelConfig) -> String {
     let scaling = match &rope.scaling {
         RopeScaling::None => String::new(),
         RopeScaling::Linear { factor } => format!(", linear x {factor}"),
+        RopeScaling::Proportional { pairs, .. } => format!(", {pairs} pairs"),
         RopeScaling::Factors(_) => ", by factors".to_owned(),
         RopeScaling::Llama3 { factor, .. } => format!(", llama3 x {factor}"),
         RopeScaling::Yarn { factor, .. } => format!(", YaRN x {factor}"),

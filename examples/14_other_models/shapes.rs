@@ -5,8 +5,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use slowburn::checkpoint::Weights;
 use slowburn::device::{self, DeviceChoice};
 use slowburn::model::config::{
-    Activation, ExpertNames, Experts, Family, LayerConfig, LlamaConfig, Mixer, Mlp, Norms,
-    RopeConfig,
+    Activation, ExpertNames, Experts, Family, LayerConfig, LlamaConfig, Mlp, RopeConfig,
 };
 use slowburn::model::{Model, ModelConfig};
 
@@ -122,9 +121,7 @@ impl Mixture {
 
 /// A layer of a plain Llama.
 fn plain() -> LayerConfig {
-    let rope = Some(RopeConfig::new(10_000.0));
-    let (mixer, norms, mlp) = (Mixer::Attention, Norms::Before, Mlp::Dense);
-    LayerConfig { mixer, window: None, rope, norms, mlp }
+    LayerConfig::plain(RopeConfig::new(10_000.0))
 }
 
 /// A model with random weights on the CPU, with heads of 16 numbers, two for each head of keys.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use slowburn::model::ModelConfig;
-use slowburn::model::config::{Family, LayerConfig, LlamaConfig, Mixer, Mlp};
+use slowburn::model::config::{Family, KvHeads, LayerConfig, LlamaConfig, Mixer, Mlp};
 use slowburn_flags::bytes;
 
 use super::layers::Named;
@@ -39,16 +39,17 @@ impl Sizes {
             read += taken;
         }
         let text = TEXT.min(config.context_length);
-        let position = 2 * config.n_kv_heads * config.head_dim * BYTES; // of a layer
-        let attention = (0..config.n_layers).map(|i| llama.layer(i));
-        let attention = attention.filter(|layer| layer.mixer == Mixer::Attention);
-        let seen = |layer: &LayerConfig| layer.window.unwrap_or(text).min(text);
+        let bytes = |heads: KvHeads| 2 * heads.n_kv_heads * heads.head_dim * BYTES;
+        let attends = |i: &usize| llama.layer(*i).mixer == Mixer::Attention;
+        let attention = (0..config.n_layers).filter(attends);
+        let seen = |i: usize| llama.layer(i).window.unwrap_or(text).min(text);
+        let position: usize = config.kv_layers().into_iter().map(bytes).sum();
         Self {
             weights,
             read,
             text,
-            held: config.window().unwrap_or(text).min(text) * position * config.attention_layers(),
-            attended: attention.map(seen).sum::<usize>() * position,
+            held: config.window().unwrap_or(text).min(text) * position,
+            attended: attention.map(|i| seen(i) * bytes(config.kv_heads(i))).sum(),
         }
     }
 }
@@ -57,8 +58,13 @@ impl Sizes {
 /// reads.
 fn matrices(config: &ModelConfig, layer: &LayerConfig, mixing: usize) -> [usize; 2] {
     let d = config.d_model;
+    let dense = 3 * d * layer.d_ff.unwrap_or(config.d_ff);
     match &layer.mlp {
-        Mlp::Dense => [mixing + 3 * d * config.d_ff; 2],
+        Mlp::Dense => [mixing + dense; 2],
+        Mlp::Beside(experts) => {
+            let of = |count| mixing + dense + d * experts.count + count * 3 * d * experts.d_ff;
+            [of(experts.count), of(experts.per_token)]
+        }
         Mlp::Experts(experts) => {
             let router = d * experts.count;
             let shared = 3 * d * experts.shared.unwrap_or(0);

@@ -4,6 +4,7 @@ mod deepseek;
 mod experts;
 mod file;
 mod gemma3;
+mod gemma4;
 mod gpt2;
 mod gpt_oss;
 mod granite;
@@ -42,6 +43,7 @@ impl ModelConfig {
             "llama" | "mistral" | "qwen2" | "qwen3" => llama::read(&kind.model_type, json, origin)?,
             "ministral3" => ministral3::read(json, origin)?,
             "gemma3_text" => gemma3::read(json, origin)?,
+            "gemma4_text" => gemma4::read(json, origin)?,
             "olmo3" => olmo3::read(json, origin)?,
             "lfm2" => lfm2::read(json, origin)?,
             "qwen3_5_text" => qwen35::read(json, origin)?,
@@ -92,7 +94,7 @@ impl ModelConfig {
             let even = "an even size (RoPE turns pairs)";
             return Err(unsupported(origin, "head_dim", self.head_dim, even));
         }
-        if self.attention_layers() == 0 {
+        if self.kv_layers().is_empty() {
             let some = "attention in one layer at least";
             return Err(unsupported(origin, "layer_types", None::<usize>, some));
         }
@@ -121,15 +123,11 @@ fn known_instead_of(model_type: &str) -> &'static str {
             "a model whose layers keep keys and values, or a state as LFM2 or Qwen 3.5 have it (some layers of this \
              one keep another state, which is not implemented)"
         }
-        "gemma4" | "gemma4_text" | "gemma4_unified" => {
-            "a model whose heads have one size and whose layers have their own keys and values (Gemma 4 has two \
-             sizes, shares keys and values, and has an embedding for each layer, which is not implemented)"
-        }
         _ => {
             "`llama`, `mistral`, `mixtral`, `ministral3`, `mistral3`, `qwen2`, `qwen3`, `qwen3_moe`, \
              `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, \
              `deepseek_v3`, `glm4_moe_lite`, `lfm2`, `qwen3_5`, \
-             `qwen3_5_moe` or `gpt2`"
+             `qwen3_5_moe`, `gemma4` or `gpt2`"
         }
     }
 }
@@ -159,7 +157,8 @@ impl Kind {
             let causal = "`true` (a text is read forwards)";
             return Err(unsupported(origin, "is_causal", false, causal));
         }
-        if let Some(value) = &self.per_layer_config {
+        let is_read = |_: &&Value| self.model_type == "gemma4_text";
+        if let Some(value) = self.per_layer_config.as_ref().filter(|value| !is_read(value)) {
             let alike = "a file without this field, whose sizes hold for all layers,";
             return Err(unsupported(origin, "per_layer_config", value.clone(), alike));
         }
@@ -175,7 +174,7 @@ impl Kind {
                 (Some(1), 2)
             }
             "deepseek_v3" | "glm4_moe_lite" => (Some(0), 1),
-            "gemma3_text" => (Some(2), 1),
+            "gemma3_text" | "gemma4_text" => (Some(2), 1),
             "smollm3" => (Some(128_000), 128_001),
             "lfm2" => (Some(1), 2),
             "phi3" => (Some(1), 32_000),

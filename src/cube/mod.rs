@@ -102,9 +102,9 @@ impl DeviceMemory {
         self.all.map_or(self.largest, |all| all.saturating_sub(self.used))
     }
 
-    /// Whether tensors of one size may fit, as far as the driver says.
-    pub(crate) fn holds(self, tensors: usize, bytes: u128) -> bool {
-        bytes <= self.largest && self.all.is_none_or(|all| tensors as u128 * bytes <= all)
+    /// Whether tensors may fit, the largest of which takes so many bytes, as far as the driver says.
+    pub(crate) fn holds(self, largest: u128, bytes: u128) -> bool {
+        largest <= self.largest && self.all.is_none_or(|all| bytes <= all)
     }
 }
 

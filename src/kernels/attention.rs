@@ -5,7 +5,7 @@ mod span;
 
 use std::ops::Range;
 
-use super::block::{Block, BlockLayout};
+use super::block::{Block, LayerLayout};
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
 use super::simd::Simd;
@@ -54,7 +54,7 @@ impl Scoring<'_> {
 /// softmax of the scaled scores.
 ///
 /// `q` is `[rows, n_heads * head_dim]`, and so is the result. `n_heads` is a multiple of the
-/// layout's `n_kv_heads`: `n_heads / n_kv_heads` consecutive query heads share one key/value head.
+/// layer's `n_kv_heads`: `n_heads / n_kv_heads` consecutive query heads share one key/value head.
 ///
 /// The softmax is online: each span adds to a running sum, which is rescaled when a span has a
 /// greater maximum score (Milakov and Gimelshein, arXiv 1805.02867; Dao et al., FlashAttention,
@@ -66,8 +66,7 @@ impl Scoring<'_> {
 pub fn attention(
     q: &[f32],
     n_heads: usize,
-    layer: usize,
-    layout: BlockLayout,
+    layer: LayerLayout,
     scoring: Scoring<'_>,
     sequences: &[Queries<'_>],
 ) -> Vec<f32> {
@@ -81,16 +80,9 @@ pub fn attention(
     );
     let cpu = Cpu::current();
     let mut out = vec![0.0; q.len()];
-    let group = n_heads / layout.n_kv_heads;
-    let heads = Heads {
-        q,
-        width: n_heads * layout.head_dim,
-        group,
-        layer,
-        layout,
-        scoring,
-    };
-    let tasks = tasks(sequences, layout.n_kv_heads, group, cpu.simd());
+    let group = n_heads / layer.n_kv_heads;
+    let heads = Heads { q, width: n_heads * layer.head_dim, group, layer, scoring };
+    let tasks = tasks(sequences, layer.n_kv_heads, group, cpu.simd());
     let spans = tasks.iter().map(|task| heads.spans(task).len()).max().unwrap_or(0);
 
     let parts = Disjoint::new(&mut out);
@@ -118,8 +110,7 @@ struct Heads<'a> {
     width: usize,
     /// How many query heads share a key/value head.
     group: usize,
-    layer: usize,
-    layout: BlockLayout,
+    layer: LayerLayout,
     scoring: Scoring<'a>,
 }
 
@@ -203,8 +194,8 @@ impl Heads<'_> {
     #[inline(always)]
     fn range(&self, task: &Task<'_>, query: usize) -> Range<usize> {
         let row = task.sequence.rows.start + (task.first + query) / self.group;
-        let start = row * self.width + self.head(task, query) * self.layout.head_dim;
-        start..start + self.layout.head_dim
+        let start = row * self.width + self.head(task, query) * self.layer.head_dim;
+        start..start + self.layer.head_dim
     }
 
     /// The query head of a query of the task.

@@ -2,6 +2,8 @@
 
 mod int8;
 
+use std::sync::Arc;
+
 use burn::tensor::DType;
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut, from_bytes};
 
@@ -69,13 +71,21 @@ impl KvFormat {
     }
 }
 
-/// The layout that all blocks of a model share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The layout that all blocks of a model share: one layer after the other.
+#[derive(Debug, Clone)]
 pub struct BlockLayout {
-    pub n_layers: usize,
+    layers: Arc<[LayerLayout]>,
+    format: KvFormat,
+}
+
+/// Where a layer is in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayerLayout {
     pub n_kv_heads: usize,
     pub head_dim: usize,
     pub format: KvFormat,
+    /// In bytes.
+    start: usize,
 }
 
 /// The keys and values of 32 positions, for all layers and heads, in the layout of the attention
@@ -85,7 +95,6 @@ pub struct BlockLayout {
 /// panels of 16 outputs, whose inner dimension is positions: `[head_dim / 16][32][16]`.
 #[derive(Debug)]
 pub struct Block {
-    layout: BlockLayout,
     lines: Vec<Line>,
 }
 
@@ -95,9 +104,37 @@ pub struct Block {
 struct Line([u8; 64]);
 
 impl BlockLayout {
+    /// The layout for layers that have `[n_kv_heads, head_dim]` each.
+    pub fn new(heads: impl IntoIterator<Item = [usize; 2]>, format: KvFormat) -> Self {
+        let mut start = 0;
+        let layer = |[n_kv_heads, head_dim]: [usize; 2]| {
+            let layer = LayerLayout { n_kv_heads, head_dim, format, start };
+            start += layer.bytes();
+            layer
+        };
+        Self { layers: heads.into_iter().map(layer).collect(), format }
+    }
+
+    /// Where a layer is.
+    pub fn layer(&self, layer: usize) -> LayerLayout {
+        self.layers[layer]
+    }
+
+    /// How the numbers are stored.
+    pub fn format(&self) -> KvFormat {
+        self.format
+    }
+
     /// The memory of a block, in bytes.
     pub fn bytes(&self) -> usize {
-        self.n_layers * self.n_kv_heads * self.head_bytes()
+        self.layers.last().map_or(0, |layer| layer.start + layer.bytes())
+    }
+}
+
+impl LayerLayout {
+    /// The memory of the layer in a block, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.n_kv_heads * self.head_bytes()
     }
 
     /// `head_dim`, padded to whole value panels.
@@ -128,16 +165,15 @@ impl BlockLayout {
         self.key_bytes() + self.value_panels() * self.value_panel_bytes()
     }
 
-    fn head_start(&self, layer: usize, head: usize) -> usize {
-        (layer * self.n_kv_heads + head) * self.head_bytes()
+    fn head_start(&self, head: usize) -> usize {
+        self.start + head * self.head_bytes()
     }
 }
 
 impl Block {
     /// A block of zeros.
-    pub fn new(layout: BlockLayout) -> Self {
+    pub fn new(layout: &BlockLayout) -> Self {
         Self {
-            layout,
             lines: bytemuck::zeroed_vec(layout.bytes() / size_of::<Line>()),
         }
     }
@@ -151,17 +187,17 @@ impl Block {
     #[inline(always)]
     pub(super) fn keys<'a, I: Isa>(
         &'a self,
-        layer: usize,
+        layer: LayerLayout,
         head: usize,
         room: &'a mut Vec<[f32; BLOCK]>,
     ) -> &'a [[f32; BLOCK]] {
-        let start = self.layout.head_start(layer, head);
-        let bytes = &self.bytes()[start..start + self.layout.key_bytes()];
-        match self.layout.format.numbers() {
+        let start = layer.head_start(head);
+        let bytes = &self.bytes()[start..start + layer.key_bytes()];
+        match layer.format.numbers() {
             Some(format) => with_number!(format, N => {
                 N::widen_panel::<I, BLOCK>(cast_slice::<u8, N>(bytes).as_chunks().0, room)
             }),
-            None => int8::widen_keys::<I>(cast_slice(bytes), self.layout.head_dim, room),
+            None => int8::widen_keys::<I>(cast_slice(bytes), layer.head_dim, room),
         }
     }
 
@@ -169,15 +205,15 @@ impl Block {
     #[inline(always)]
     pub(super) fn values<'a, I: Isa>(
         &'a self,
-        layer: usize,
+        layer: LayerLayout,
         head: usize,
         panel: usize,
         room: &'a mut Vec<[f32; VALUE_LANES]>,
     ) -> &'a [[f32; VALUE_LANES]] {
-        let length = self.layout.value_panel_bytes();
-        let start = self.layout.head_start(layer, head) + self.layout.key_bytes() + panel * length;
+        let length = layer.value_panel_bytes();
+        let start = layer.head_start(head) + layer.key_bytes() + panel * length;
         let bytes = &self.bytes()[start..start + length];
-        match self.layout.format.numbers() {
+        match layer.format.numbers() {
             Some(format) => with_number!(format, N => {
                 N::widen_panel::<I, VALUE_LANES>(cast_slice::<u8, N>(bytes).as_chunks().0, room)
             }),
@@ -195,8 +231,8 @@ impl Block {
     ///
     /// # Panics
     /// Where they do not fit into the block.
-    pub fn write(&mut self, layer: usize, first: usize, keys: &[f32], values: &[f32]) {
-        match self.layout.format.numbers() {
+    pub fn write(&mut self, layer: LayerLayout, first: usize, keys: &[f32], values: &[f32]) {
+        match layer.format.numbers() {
             Some(format) => with_number!(format, N => {
                 self.write_as::<N>(layer, first, keys, values);
             }),
@@ -204,15 +240,14 @@ impl Block {
         }
     }
 
-    fn write_as_int8(&mut self, layer: usize, first: usize, keys: &[f32], values: &[f32]) {
-        let layout = self.layout;
-        let head_dim = layout.head_dim;
-        let width = layout.n_kv_heads * head_dim;
+    fn write_as_int8(&mut self, layer: LayerLayout, first: usize, keys: &[f32], values: &[f32]) {
+        let head_dim = layer.head_dim;
+        let width = layer.n_kv_heads * head_dim;
         let bytes: &mut [u8] = cast_slice_mut(&mut self.lines);
-        for head in 0..layout.n_kv_heads {
-            let start = layout.head_start(layer, head);
+        for head in 0..layer.n_kv_heads {
+            let start = layer.head_start(head);
             let (key_groups, value_panels) =
-                bytes[start..start + layout.head_bytes()].split_at_mut(layout.key_bytes());
+                bytes[start..start + layer.head_bytes()].split_at_mut(layer.key_bytes());
             let key_groups: &mut [Int8Keys] = cast_slice_mut(key_groups);
             let value_panels: &mut [Int8Values] = cast_slice_mut(value_panels);
             let rows = keys.chunks_exact(width).zip(values.chunks_exact(width));
@@ -232,16 +267,21 @@ impl Block {
         }
     }
 
-    fn write_as<N: Number>(&mut self, layer: usize, first: usize, keys: &[f32], values: &[f32]) {
-        let BlockLayout { n_kv_heads, head_dim, .. } = self.layout;
+    fn write_as<N: Number>(
+        &mut self,
+        layer: LayerLayout,
+        first: usize,
+        keys: &[f32],
+        values: &[f32],
+    ) {
+        let LayerLayout { n_kv_heads, head_dim, .. } = layer;
         let width = n_kv_heads * head_dim;
         let positions = first..first + keys.len() / width;
-        let layout = self.layout;
         let bytes: &mut [u8] = cast_slice_mut(&mut self.lines);
         for head in 0..n_kv_heads {
-            let start = layout.head_start(layer, head);
+            let start = layer.head_start(head);
             let (key_panel, value_panels) =
-                bytes[start..start + layout.head_bytes()].split_at_mut(layout.key_bytes());
+                bytes[start..start + layer.head_bytes()].split_at_mut(layer.key_bytes());
             let (key_panel, _) = cast_slice_mut::<u8, N>(key_panel).as_chunks_mut::<BLOCK>();
             for (i, lanes) in key_panel.iter_mut().enumerate() {
                 let mut numbers = [0.0; BLOCK];

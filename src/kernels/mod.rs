@@ -33,7 +33,7 @@ pub mod trace;
 
 pub use arena::Arena;
 pub use attention::{Queries, Scoring, attention};
-pub use block::{BLOCK, Block, BlockLayout, KvFormat};
+pub use block::{BLOCK, Block, BlockLayout, KvFormat, LayerLayout};
 pub(crate) use convolution::Convolution;
 pub use cpu::Cpu;
 pub use delta_rule::{DeltaHeads, DeltaRows};

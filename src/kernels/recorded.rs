@@ -1,7 +1,7 @@
 //! The kernels as the forward pass calls them: each call reports its cost to a [`trace`](super::trace).
 
 use super::attention::{self, Queries, Scoring};
-use super::block::{BLOCK, BlockLayout};
+use super::block::{BLOCK, LayerLayout};
 use super::convolution::Convolution;
 use super::delta_rule::{DeltaHeads, DeltaRows};
 use super::elementwise;
@@ -98,15 +98,14 @@ pub fn gated(gate: &mut [f32], up: &[f32], activation: Activation) {
 pub fn attention(
     q: &[f32],
     n_heads: usize,
-    layer: usize,
-    layout: BlockLayout,
+    layer: LayerLayout,
     scoring: Scoring<'_>,
     sequences: &[Queries<'_>],
 ) -> Vec<f32> {
-    let cost = |sequence| attention_cost(sequence, n_heads, layout, scoring.window);
+    let cost = |sequence| attention_cost(sequence, n_heads, layer, scoring.window);
     let cost = || sequences.iter().map(cost).sum();
     call(Operation::Attention, cost, || {
-        attention::attention(q, n_heads, layer, layout, scoring, sequences)
+        attention::attention(q, n_heads, layer, scoring, sequences)
     })
 }
 
@@ -136,19 +135,19 @@ fn linear_cost(weights: &Panels, rows: usize) -> Cost {
 fn attention_cost(
     sequence: &Queries<'_>,
     n_heads: usize,
-    layout: BlockLayout,
+    layer: LayerLayout,
     window: Option<usize>,
 ) -> Cost {
-    let (rows, width) = (sequence.rows.len(), n_heads * layout.head_dim);
+    let (rows, width) = (sequence.rows.len(), n_heads * layer.head_dim);
     let window = window.unwrap_or(usize::MAX);
     let hidden = (sequence.start + 1).saturating_sub(window);
     let positions = sequence.start + rows - hidden;
-    let stored = (positions * layout.bytes() / (layout.n_layers * BLOCK)) as u64;
+    let stored = (positions * layer.bytes() / BLOCK) as u64;
     // Each row attends to the positions up to its own.
     let looks: usize = (1..=rows).map(|row| window.min(sequence.start + row)).sum();
     Cost {
         bytes: stored + floats(2 * rows * width),
-        flops: (looks * n_heads) as u64 * (4 * layout.head_dim as u64 + ACTIVATION_FLOPS),
+        flops: (looks * n_heads) as u64 * (4 * layer.head_dim as u64 + ACTIVATION_FLOPS),
     }
 }
 

@@ -41,8 +41,6 @@ pub use states::States;
 #[cfg(feature = "burn")]
 pub(crate) use states::{MOST_DRAFTED, StateShape};
 #[cfg(feature = "burn")]
-pub use stored::KvShape;
-#[cfg(feature = "burn")]
 pub use tensors::{LayerCache, Layers};
 pub(crate) use turn::{Lender, LenderId, MOST_PAUSES, Turn, pause};
 
@@ -170,12 +168,13 @@ mod tests {
 
     use super::*;
     use crate::error::{Error, ServiceError};
+    use crate::model::config::KvHeads;
 
-    const SHAPE: KvShape = KvShape { n_layers: 2, n_kv_heads: 1, head_dim: 16 };
     const BYTES: usize = 2 * 2 * 16 * 32 * 4;
 
     fn pool(blocks: usize) -> KvPool {
-        KvPool::new(SHAPE, &Device::flex(), DType::F32, blocks * BYTES)
+        let layers = vec![KvHeads { n_kv_heads: 1, head_dim: 16 }; 2];
+        KvPool::new(layers, &Device::flex(), DType::F32, blocks * BYTES)
     }
 
     fn grow(cache: &mut KvCache, length: usize) -> Result<()> {

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use burn::tensor::{DType, Device, Tensor, s};
 
-use super::stored::KvShape;
 use crate::cube::blocks::{SlotShape, copy_slot};
 use crate::cube::{attention, memory_of};
 use crate::device::{has_cubes, in_one_queue};
 use crate::error::{RequestError, Result};
 use crate::kernels::{BLOCK, KvFormat};
+use crate::model::config::KvHeads;
 
 /// How many slots a slab has at least.
 const FEWEST: usize = 16;
@@ -21,8 +21,8 @@ const MOST: usize = u32::MAX as usize / BLOCK;
 /// When none is taken, the memory is given up.
 #[derive(Debug)]
 pub(crate) struct Slab {
-    shape: SlotShape,
-    n_layers: usize,
+    /// Of each layer.
+    shapes: Vec<SlotShape>,
     device: Device,
     dtype: DType,
     /// How many slots the budget has.
@@ -52,22 +52,22 @@ impl Slab {
     /// An empty slab of up to `budget` bytes, for blocks whose numbers are stored as `format`. None where no
     /// kernel computes with such blocks on the device.
     pub(super) fn of(
-        shape: KvShape,
+        layers: &[KvHeads],
         device: &Device,
         format: KvFormat,
         budget: usize,
     ) -> Option<Arc<Self>> {
-        let KvShape { n_layers, n_kv_heads, head_dim } = shape;
-        let dtype = format.dtype();
-        let slot = SlotShape { n_kv_heads, head_dim, int8: format == KvFormat::Int8 };
-        let has_kernels = has_cubes(device) && attention::fits(head_dim);
+        let (dtype, int8) = (format.dtype(), format == KvFormat::Int8);
+        let shape = |&KvHeads { n_kv_heads, head_dim }| SlotShape { n_kv_heads, head_dim, int8 };
+        let shapes: Vec<SlotShape> = layers.iter().map(shape).collect();
+        let fits = || shapes.iter().all(|shape| attention::fits(shape.head_dim));
+        let has_kernels = has_cubes(device) && fits();
         (has_kernels && device.supports_dtype(dtype)).then(|| {
             Arc::new(Self {
-                shape: slot,
-                n_layers,
+                most: budget / slot_bytes(&shapes, dtype).max(1),
+                shapes,
                 device: device.clone(),
                 dtype,
-                most: budget / slot_bytes(slot, n_layers, dtype).max(1),
                 usage: Mutex::default(),
                 layers: Mutex::default(),
                 pass: Mutex::default(),
@@ -77,12 +77,12 @@ impl Slab {
 
     /// The memory of a slot in all layers, in bytes.
     pub(super) fn slot_bytes(&self) -> usize {
-        slot_bytes(self.shape, self.n_layers, self.dtype)
+        slot_bytes(&self.shapes, self.dtype)
     }
 
-    /// The dimensions of a slot.
-    pub(crate) fn shape(&self) -> SlotShape {
-        self.shape
+    /// The dimensions of a slot in a layer.
+    pub(crate) fn shape(&self, layer: usize) -> SlotShape {
+        self.shapes[layer]
     }
 
     /// Takes so many slots. What they hold is undefined.
@@ -112,14 +112,16 @@ impl Slab {
             tokens: new.saturating_mul(BLOCK),
             bytes: new as u128 * self.slot_bytes() as u128,
         };
-        let layer = new as u128 * (self.shape.numbers() * self.dtype.size()) as u128;
-        if new > MOST || !memory_of(&self.device).holds(self.n_layers, layer) {
+        let numbers = self.shapes.iter().map(|shape| shape.numbers());
+        let largest = new as u128 * (numbers.max().unwrap_or(0) * self.dtype.size()) as u128;
+        let all = new as u128 * self.slot_bytes() as u128;
+        if new > MOST || !memory_of(&self.device).holds(largest, all) {
             return Err(too_large().into());
         }
         let _pass = self.hold();
         let mut layers = lock(&self.layers);
-        let numbers = self.shape.numbers();
-        for layer in 0..self.n_layers {
+        for (layer, shape) in self.shapes.iter().enumerate() {
+            let numbers = shape.numbers();
             let all = Tensor::<1>::empty([new * numbers], (&self.device, self.dtype));
             let all = match layers.get(layer) {
                 Some(slots) if old > 0 => {
@@ -154,8 +156,8 @@ impl Slab {
     /// Copies the keys and values of all layers.
     fn copy(&self, from: u32, to: u32) {
         in_one_queue(&self.device, || {
-            for slots in &*lock(&self.layers) {
-                copy_slot(slots, from, to, self.shape);
+            for (slots, shape) in lock(&self.layers).iter().zip(&self.shapes) {
+                copy_slot(slots, from, to, *shape);
             }
         });
     }
@@ -185,8 +187,8 @@ impl Drop for Slot {
     }
 }
 
-fn slot_bytes(shape: SlotShape, n_layers: usize, dtype: DType) -> usize {
-    n_layers * shape.numbers() * dtype.size()
+fn slot_bytes(shapes: &[SlotShape], dtype: DType) -> usize {
+    shapes.iter().map(|shape| shape.numbers() * dtype.size()).sum()
 }
 
 /// A thread that panicked has left nothing half done.
@@ -203,7 +205,7 @@ mod tests {
     use crate::cube::devices;
     use crate::error::Error;
 
-    const SHAPE: KvShape = KvShape { n_layers: 2, n_kv_heads: 1, head_dim: 4 };
+    const LAYERS: [KvHeads; 2] = [KvHeads { n_kv_heads: 1, head_dim: 4 }; 2];
 
     /// Writes a key and a value to the first position of a slot, in the second layer.
     fn write(slab: &Slab, slot: &Slot, number: f32) {
@@ -211,13 +213,13 @@ mod tests {
         let place = TensorData::new(vec![slot.index() * BLOCK as u32], [1]);
         let place = Tensor::<1, Int>::from_data(place, (&slab.device, DType::U32));
         in_one_queue(&slab.device, || {
-            append(&slab.layer(1), row(number), row(-number), &place, slab.shape());
+            append(&slab.layer(1), row(number), row(-number), &place, slab.shape(1));
         });
     }
 
     /// The first number of the first key of a slot, in the second layer.
     fn read(slab: &Slab, slot: &Slot) -> f32 {
-        let first = slot.index() as usize * slab.shape().numbers();
+        let first = slot.index() as usize * slab.shape(1).numbers();
         in_one_queue(&slab.device, || {
             let number = slab.layer(1).slice(s![first..first + 1]);
             number.try_into_vec_as::<f32>().unwrap()[0]
@@ -227,12 +229,12 @@ mod tests {
     #[test]
     fn a_slab_keeps_what_it_holds_as_it_grows() {
         for device in devices() {
-            let slab = Slab::of(SHAPE, &device, KvFormat::F32, usize::MAX).unwrap();
+            let slab = Slab::of(&LAYERS, &device, KvFormat::F32, usize::MAX).unwrap();
             assert_eq!(slab.slot_bytes(), 2 * 2 * 4 * 32 * 4);
             let mut few = slab.take(2).unwrap();
             write(&slab, &few[0], 7.0);
             let many = slab.take(40).unwrap();
-            assert_eq!(slab.layer(0).dims(), [42 * slab.shape().numbers()], "{device:?}");
+            assert_eq!(slab.layer(0).dims(), [42 * slab.shape(1).numbers()], "{device:?}");
             write(&slab, &many[39], 9.0);
             let [first, second] = &mut few[..] else {
                 panic!("{few:?}");
@@ -254,17 +256,17 @@ mod tests {
     fn a_slab_grows_no_further_than_its_budget() {
         for device in devices() {
             let slots = |slots: usize| slots * 2 * 2 * 4 * 32 * 4;
-            let slab = Slab::of(SHAPE, &device, KvFormat::F32, slots(20) + 1).unwrap();
+            let slab = Slab::of(&LAYERS, &device, KvFormat::F32, slots(20) + 1).unwrap();
             let mut taken = slab.take(17).unwrap();
             taken.extend(slab.take(1).unwrap());
-            assert_eq!(slab.layer(0).dims(), [20 * slab.shape().numbers()], "{device:?}");
+            assert_eq!(slab.layer(0).dims(), [20 * slab.shape(1).numbers()], "{device:?}");
         }
     }
 
     #[test]
     fn more_than_the_device_holds_is_an_error_and_nothing_is_taken() {
         for device in devices() {
-            let slab = Slab::of(SHAPE, &device, KvFormat::F32, usize::MAX).unwrap();
+            let slab = Slab::of(&LAYERS, &device, KvFormat::F32, usize::MAX).unwrap();
             let few = slab.take(1).unwrap();
             for count in [1 << 30, 1 << 40, usize::MAX] {
                 let error = slab.take(count).unwrap_err();
@@ -273,7 +275,7 @@ mod tests {
                 assert!(is_too_large, "{device:?}: {error}");
             }
             assert_eq!(slab.take(15).unwrap().len(), 15);
-            assert_eq!(slab.layer(0).dims(), [16 * slab.shape().numbers()]);
+            assert_eq!(slab.layer(0).dims(), [16 * slab.shape(1).numbers()]);
             drop(few);
         }
     }

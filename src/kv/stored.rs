@@ -16,25 +16,18 @@ use crate::cube;
 use crate::device::has_cubes;
 use crate::device::has_kernels;
 use crate::error::{Error, RequestError, Result};
-use crate::kernels::{self, BlockLayout, KvFormat};
+use crate::kernels::{self, BlockLayout, KvFormat, LayerLayout};
 use crate::memory;
+use crate::model::config::KvHeads;
 
 /// How many bytes of blocks are allocated at least, before the memory of the machine is looked at
 /// again.
 const CHECKED_AT_ONCE: u128 = 64 << 20;
 
-/// The dimensions of a KV cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KvShape {
-    pub n_layers: usize,
-    pub n_kv_heads: usize,
-    pub head_dim: usize,
-}
-
 /// What blocks that store something have in common.
 #[derive(Debug)]
 pub struct Stored {
-    pub(super) shape: KvShape,
+    pub(super) layers: Vec<KvHeads>,
     pub(super) device: Device,
     pub(super) dtype: DType,
     pub(super) panels: BlockLayout,
@@ -95,35 +88,34 @@ impl Stored {
             return Ok((0..blocks).map(|_| KvMemory::Counted).collect());
         }
         self.check_memory(blocks)?;
-        let panels = |_| KvMemory::Panels(kernels::Block::new(self.panels));
+        let panels = |_| KvMemory::Panels(kernels::Block::new(&self.panels));
         Ok((0..blocks).map(panels).collect())
     }
 }
 
 impl KvPool {
-    /// An empty pool of up to `budget` bytes.
-    pub fn new(shape: KvShape, device: &Device, dtype: DType, budget: usize) -> Self {
-        Self::with_format(shape, &[], device, dtype, KvFormat::of(dtype), budget)
+    /// An empty pool of up to `budget` bytes, for layers that have so many heads of keys and values each.
+    pub fn new(layers: Vec<KvHeads>, device: &Device, dtype: DType, budget: usize) -> Self {
+        Self::with_format(layers, &[], device, dtype, KvFormat::of(dtype), budget)
     }
 
     /// As [`new`](Self::new), with keys and values stored as `format` in blocks. Where there are none,
     /// they are tensors of `dtype`. `states` are the layers that have none.
     pub(crate) fn with_format(
-        shape: KvShape,
+        layers: Vec<KvHeads>,
         states: &[StateShape],
         device: &Device,
         dtype: DType,
         format: KvFormat,
         budget: usize,
     ) -> Self {
-        let KvShape { n_layers, n_kv_heads, head_dim } = shape;
-        let panels = BlockLayout { n_layers, n_kv_heads, head_dim, format };
+        let heads = layers.iter().map(|heads| [heads.n_kv_heads, heads.head_dim]);
         let stored = Stored {
-            shape,
+            panels: BlockLayout::new(heads, format),
             dtype,
-            panels,
             #[cfg(feature = "cube")]
-            slab: Slab::of(shape, device, format, budget),
+            slab: Slab::of(&layers, device, format, budget),
+            layers,
             device: device.clone(),
             checked: Mutex::default(),
         };
@@ -164,7 +156,7 @@ impl KvPool {
 
     /// How keys and values are stored. Blocks without memory could store any number.
     pub fn format(&self) -> KvFormat {
-        self.stored().map_or(KvFormat::F32, |stored| stored.panels.format)
+        self.stored().map_or(KvFormat::F32, |stored| stored.panels.format())
     }
 
     /// The memory of all blocks, on a GPU.
@@ -181,9 +173,10 @@ impl KvCache {
     /// from position `start` on, on the CPU. These positions must have been reserved, and count only
     /// once they are [committed](Self::commit).
     pub(crate) fn append(&mut self, layer: usize, start: usize, keys: &[f32], values: &[f32]) {
-        let Some(BlockLayout { n_kv_heads, head_dim, .. }) = self.panel_layout() else {
+        let Some(layout) = self.layer_layout(layer) else {
             return;
         };
+        let LayerLayout { n_kv_heads, head_dim, .. } = layout;
         let width = n_kv_heads * head_dim;
         let seq = keys.len() / width;
         let mut done = 0;
@@ -192,7 +185,7 @@ impl KvCache {
             let count = (BLOCK - slot).min(seq - done);
             let rows = done * width..(done + count) * width;
             if let KvMemory::Panels(panels) = self.table.block_mut(block) {
-                panels.write(layer, slot, &keys[rows.clone()], &values[rows]);
+                panels.write(layout, slot, &keys[rows.clone()], &values[rows]);
             }
             done += count;
         }
@@ -228,9 +221,9 @@ impl KvCache {
         self.table.first
     }
 
-    /// The layout of the blocks, on the CPU.
-    pub(crate) fn panel_layout(&self) -> Option<BlockLayout> {
-        self.pool.stored().map(|stored| stored.panels)
+    /// Where a layer is in the blocks, on the CPU.
+    pub(crate) fn layer_layout(&self, layer: usize) -> Option<LayerLayout> {
+        self.pool.stored().map(|stored| stored.panels.layer(layer))
     }
 
     /// The tensors of the whole capacity, on a device where it is contiguous.
@@ -260,18 +253,19 @@ impl KvCache {
 mod tests {
     use super::*;
 
-    const SHAPE: KvShape = KvShape { n_layers: 2, n_kv_heads: 1, head_dim: 16 };
+    const HEADS: KvHeads = KvHeads { n_kv_heads: 1, head_dim: 16 };
 
     #[test]
     fn blocks_keep_their_panels_for_the_next_owner() {
         let block = 2 * 2 * 16 * 32 * 4;
-        let pool = KvPool::new(SHAPE, &Device::flex(), DType::F32, 5 * block + 1);
+        let pool = KvPool::new(vec![HEADS; 2], &Device::flex(), DType::F32, 5 * block + 1);
         assert_eq!((pool.block_bytes(), pool.max_blocks()), (block, 5));
         let mut two = pool.take_blocks(2).unwrap();
         let KvMemory::Panels(panels) = &mut *two[1] else {
             panic!("{two:?}");
         };
-        panels.write(0, 0, &[1.0; 16], &[2.0; 16]);
+        let layer = BlockLayout::new([[1, 16]; 2], KvFormat::F32).layer(0);
+        panels.write(layer, 0, &[1.0; 16], &[2.0; 16]);
         let id = two.pop().unwrap().id();
         let again = pool.take_blocks(1).unwrap();
         assert_eq!(again[0].id(), id);
@@ -283,8 +277,8 @@ mod tests {
 
     #[test]
     fn memory_that_is_not_there_is_an_error_and_nothing_is_taken() {
-        let shape = KvShape { n_layers: 1 << 30, ..SHAPE };
-        let pool = KvPool::new(shape, &Device::flex(), DType::F32, usize::MAX);
+        let layers = vec![KvHeads { n_kv_heads: 1 << 30, ..HEADS }];
+        let pool = KvPool::new(layers, &Device::flex(), DType::F32, usize::MAX);
         let error = pool.take_blocks(1 << 15).unwrap_err();
         assert!(
             matches!(error, Error::Request(RequestError::CacheTooLarge { tokens: 0x10_0000, .. })),

@@ -6,6 +6,7 @@ use super::stored::Stored;
 use crate::device::computes_on_host;
 use crate::error::{RequestError, Result};
 use crate::memory;
+use crate::model::config::KvHeads;
 
 /// The keys and values of all layers, for one sequence. The whole capacity is allocated at once.
 /// The device copies the memory of a clone when either is written to.
@@ -32,14 +33,16 @@ impl Layers {
     /// # Errors
     /// Too little memory.
     pub(super) fn new(stored: &Stored, capacity: usize) -> Result<Self> {
-        let Stored { shape, device, dtype, .. } = stored;
+        let Stored { layers, device, dtype, .. } = stored;
         let bytes = Self::check_memory(stored, capacity)?;
-        let dims = [1, shape.n_kv_heads, capacity, shape.head_dim];
-        let layer = |_| LayerCache {
-            keys: Tensor::zeros(dims, (device, *dtype)),
-            values: Tensor::zeros(dims, (device, *dtype)),
+        let layer = |heads: &KvHeads| {
+            let dims = [1, heads.n_kv_heads, capacity, heads.head_dim];
+            LayerCache {
+                keys: Tensor::zeros(dims, (device, *dtype)),
+                values: Tensor::zeros(dims, (device, *dtype)),
+            }
         };
-        Ok(Self { layers: (0..shape.n_layers).map(layer).collect(), bytes })
+        Ok(Self { layers: layers.iter().map(layer).collect(), bytes })
     }
 
     /// Checks that they fit into memory, and returns their size in bytes.
@@ -47,9 +50,8 @@ impl Layers {
     /// # Errors
     /// They do not.
     pub(super) fn check_memory(stored: &Stored, capacity: usize) -> Result<usize> {
-        let Stored { shape, device, dtype, .. } = stored;
-        let dims = [1, shape.n_kv_heads, capacity, shape.head_dim];
-        check_memory(shape.n_layers, dims, *dtype, device)
+        let Stored { layers, device, dtype, .. } = stored;
+        check_memory(layers, capacity, *dtype, device)
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -84,18 +86,19 @@ impl LayerCache {
     // ANCHOR_END: append
 }
 
-/// Checks that a cache whose keys have this `shape` fits into memory, and returns its size in
+/// Checks that a cache of so many tokens fits into memory, and returns its size in
 /// bytes: running out of memory would end the whole process.
 ///
 /// On a CPU, the limit is the host's memory. Burn does not report the memory of a GPU: there, the
 /// check is only that the size fits an `isize`.
-fn check_memory(layers: usize, shape: [usize; 4], dtype: DType, device: &Device) -> Result<usize> {
-    let factors = [2, layers, dtype.size()].into_iter().chain(shape);
-    let bytes = factors.fold(1u128, |product, factor| product.saturating_mul(factor as u128));
+fn check_memory(layers: &[KvHeads], tokens: usize, dtype: DType, device: &Device) -> Result<usize> {
+    let of = |heads: &KvHeads| heads.n_kv_heads as u128 * heads.head_dim as u128;
+    let numbers = layers.iter().map(of).fold(0u128, u128::saturating_add);
+    let bytes = numbers.saturating_mul(2 * dtype.size() as u128).saturating_mul(tokens as u128);
     let size = isize::try_from(bytes).ok().map(isize::cast_unsigned);
     match size {
         Some(size) if !computes_on_host(device) || memory::fits(bytes) => Ok(size),
-        _ => Err(RequestError::CacheTooLarge { tokens: shape[2], bytes }.into()),
+        _ => Err(RequestError::CacheTooLarge { tokens, bytes }.into()),
     }
 }
 
@@ -103,12 +106,14 @@ fn check_memory(layers: usize, shape: [usize; 4], dtype: DType, device: &Device)
 mod tests {
     use super::*;
 
+    const LARGE: KvHeads = KvHeads { n_kv_heads: 8, head_dim: 128 };
+
     #[test]
     fn memory_that_cannot_be_is_an_error() {
         let device = Device::default();
-        check_memory(2, [1, 2, 4096, 128], DType::F32, &device).unwrap();
+        check_memory(&[LARGE; 2], 4096, DType::F32, &device).unwrap();
         for tokens in [1 << 50, usize::MAX] {
-            let error = check_memory(24, [1, 8, tokens, 128], DType::F32, &device).unwrap_err();
+            let error = check_memory(&[LARGE; 24], tokens, DType::F32, &device).unwrap_err();
             let bytes = 2 * 24 * 8 * tokens as u128 * 128 * 4;
             assert!(error.to_string().contains(&format!("{tokens} tokens")), "{error}");
             assert!(error.to_string().contains(&format!("{bytes} bytes")), "{error}");
@@ -121,10 +126,10 @@ mod tests {
     fn memory_that_is_only_promised_is_an_error() {
         let there = memory::available().unwrap();
         let tokens = usize::try_from(there / 1024).unwrap();
-        let device = Device::flex();
+        let (device, heads) = (Device::flex(), KvHeads { n_kv_heads: 1, ..LARGE });
         for (tokens, fits) in [(tokens / 2, true), (tokens + tokens / 2, false)] {
             // 1,024 bytes per token
-            let found = check_memory(1, [1, 1, tokens, 128], DType::F32, &device);
+            let found = check_memory(&[heads], tokens, DType::F32, &device);
             assert_eq!(found.is_ok(), fits, "{tokens} tokens of {there} bytes");
         }
     }

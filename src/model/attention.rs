@@ -4,7 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Tensor, s};
 
-use super::config::{LlamaConfig, ModelConfig, QkNorm};
+use super::config::{KvHeads, KvSource, LlamaConfig, ModelConfig, QkNorm};
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
@@ -20,10 +20,12 @@ use crate::kernels::Scoring;
 pub struct Attention {
     q_proj: Linear,
     k_proj: Linear,
-    v_proj: Linear,
+    /// None where values are keys, before the norm and RoPE of these.
+    v_proj: Option<Linear>,
     pub(super) o_proj: Linear,
     q_norm: Option<RmsNorm>,
     k_norm: Option<RmsNorm>,
+    v_norm: Option<RmsNorm>,
     /// `[n_heads]`, where heads have sinks.
     pub(super) sinks: Option<Param<Tensor<1>>>,
     head_dim: usize,
@@ -36,8 +38,10 @@ pub struct Attention {
 /// What attention of a layer is told by the configuration.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    /// Its number among the layers that have keys and values.
+    /// The number of the layer whose keys and values it reads, among those that have some.
     pub(super) layer: usize,
+    /// Whether a later layer reads them too.
+    pub(super) is_source: bool,
     pub(super) scoring: Scoring<'static>,
     /// Which of the rotations queries and keys take, if any.
     rope: Option<usize>,
@@ -46,8 +50,9 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn of(config: &ModelConfig, llama: &LlamaConfig, index: usize) -> Self {
         Self {
-            layer: llama.attention_layers(index),
-            scoring: llama.scoring(index, config.head_dim),
+            layer: llama.kv_layer(index),
+            is_source: llama.is_source(index),
+            scoring: llama.scoring(index, config.kv_heads(index).head_dim),
             rope: llama.rope_of(index),
         }
     }
@@ -89,13 +94,13 @@ impl Attention {
         layer: usize,
     ) -> Result<Self> {
         let d_model = config.d_model;
-        let d_q = config.n_heads * config.head_dim;
-        let d_kv = config.n_kv_heads * config.head_dim;
+        let KvHeads { n_kv_heads, head_dim } = config.kv_heads(layer);
+        let (d_q, d_kv) = (config.n_heads * head_dim, n_kv_heads * head_dim);
         let linear = |(part, role): (&str, Role), shape, bias| {
             Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
         };
         let norm = |part: &str, heads| {
-            let length = llama.qk_norm_length(heads, config.head_dim);
+            let length = llama.qk_norm_length(heads, head_dim);
             let name = format!("{name}.{part}");
             let load = |length| RmsNorm::load_in(weights, &name, length, config, llama);
             length.map(load).transpose()
@@ -106,17 +111,24 @@ impl Attention {
         let rows = d_q * if llama.attention_gate { 2 } else { 1 };
         let mut q_proj = linear(q, [rows, d_model], llama.qkv_bias)?;
         let mut k_proj = linear(k, [d_kv, d_model], llama.qkv_bias)?;
-        let mut v_proj = linear(v, [d_kv, d_model], llama.qkv_bias)?;
-        Linear::join([&mut q_proj, &mut k_proj, &mut v_proj]);
+        let has_values = llama.layer(layer).source == KvSource::Own;
+        let values = || linear(v, [d_kv, d_model], llama.qkv_bias);
+        let mut v_proj = has_values.then(values).transpose()?;
+        match &mut v_proj {
+            Some(v_proj) => Linear::join([&mut q_proj, &mut k_proj, v_proj]),
+            None => Linear::join([&mut q_proj, &mut k_proj]),
+        }
+        let v_norm = || RmsNorm::without_weights(weights, head_dim, config.norm_eps);
         Ok(Self {
             q_proj,
             k_proj,
             v_proj,
             o_proj: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
             q_norm: norm("q_norm", config.n_heads)?,
-            k_norm: norm("k_norm", config.n_kv_heads)?,
+            k_norm: norm("k_norm", n_kv_heads)?,
+            v_norm: llama.value_norm.then(v_norm),
             sinks: llama.sinks.then(sinks).transpose()?,
-            head_dim: config.head_dim,
+            head_dim,
             has_gate: llama.attention_gate,
             place: Place::of(config, llama, layer),
         })
@@ -133,7 +145,10 @@ impl Attention {
         let rotation = self.place.rotation(rotations);
         let [q, k] = turned([q, k], [&self.q_norm, &self.k_norm], rotation);
 
-        let Place { layer, scoring, .. } = self.place;
+        let Place { layer, is_source, scoring, .. } = self.place;
+        if is_source {
+            pass.keep(layer, [&k, &v]);
+        }
         let mixed = pass.attend(layer, [q, k, v], scoring, self.sinks());
         self.output(mixed, gate)
     }
@@ -142,9 +157,18 @@ impl Attention {
     /// The queries, keys and values of a hidden state, and the gate of what queries take up, where there is one:
     /// `[batch, seq, heads, head_dim]` each.
     pub(super) fn projected(&self, x: Tensor<3>) -> ([Tensor<4>; 3], Option<Tensor<4>>) {
-        let projections = Linear::each([&self.q_proj, &self.k_proj, &self.v_proj], x);
-        let [q, k, v] = projections;
+        let [q, k, v] = match &self.v_proj {
+            Some(v_proj) => Linear::each([&self.q_proj, &self.k_proj, v_proj], x),
+            None => {
+                let [q, k] = Linear::each([&self.q_proj, &self.k_proj], x);
+                [q, k.clone(), k]
+            }
+        };
         let [k, v] = [k, v].map(|x| split_heads(x, self.head_dim));
+        let v = match &self.v_norm {
+            Some(norm) => norm.forward(v),
+            None => v,
+        };
         if !self.has_gate {
             return ([split_heads(q, self.head_dim), k, v], None);
         }

@@ -44,7 +44,7 @@ pub enum Family {
     /// RMSNorm, RoPE, grouped-query attention, gated feed-forward networks: `llama`, `mistral`,
     /// `mixtral`, `ministral3`, `qwen2`, `qwen3`, `qwen3_moe`, `gemma3_text`, `smollm3`, `phi3`,
     /// `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, `deepseek_v3`, `glm4_moe_lite`, `lfm2`,
-    /// `qwen3_5_text`, `qwen3_5_moe_text`.
+    /// `qwen3_5_text`, `qwen3_5_moe_text`, `gemma4_text`.
     Llama(LlamaConfig),
     /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
     /// `gpt2`.
@@ -72,6 +72,12 @@ pub struct LlamaConfig {
     pub sinks: bool,
     /// Whether queries and keys are normalized by an RMSNorm (QK-norm).
     pub qk_norm: Option<QkNorm>,
+    /// Whether values are normalized as keys are, without weights.
+    pub value_norm: bool,
+    /// Embeddings of each layer besides those of the model (per-layer embeddings; Gemma 3n).
+    pub layer_embedding: Option<LayerEmbedding>,
+    /// Whether what leaves a layer is multiplied by a number.
+    pub layer_scale: bool,
     /// Whether a norm multiplies by `1 + weight`, with weights around 0, instead of by `weight`.
     pub one_plus_norms: bool,
     /// Whether the checkpoint has the query, key and value projections as one matrix, and the gate and
@@ -106,6 +112,15 @@ pub struct LatentConfig {
     pub interleaved: bool,
 }
 
+/// Embeddings of which each layer has one for each token, besides hidden states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayerEmbedding {
+    /// How many tokens have them, at least those of the vocabulary.
+    pub tokens: usize,
+    /// Their length in a layer.
+    pub width: usize,
+}
+
 /// What the RMSNorm of queries and keys takes as one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QkNorm {
@@ -129,8 +144,34 @@ pub struct LayerConfig {
     pub norms: Norms,
     /// What follows attention.
     pub mlp: Mlp,
+    /// The heads of its keys and values, where they are not those of the model.
+    pub heads: Option<KvHeads>,
+    /// Where its keys and values come from.
+    pub source: KvSource,
+    /// The inner size of its feed-forward network, where it is not that of the model.
+    pub d_ff: Option<usize>,
 }
 // ANCHOR_END: layer_config
+
+/// The heads of keys and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KvHeads {
+    /// How many there are.
+    pub n_kv_heads: usize,
+    /// The length of a key or a value, and of a query.
+    pub head_dim: usize,
+}
+
+/// Where the keys and values of a layer come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KvSource {
+    /// A matrix of each.
+    Own,
+    /// One matrix for both: values are keys before their norm and RoPE.
+    Keys,
+    /// They are those of this earlier layer, which has the same heads.
+    Layer(usize),
+}
 
 /// What moves information between the positions of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,6 +227,8 @@ pub enum Mlp {
     Dense,
     /// Several, of which each token takes a few (mixture of experts).
     Experts(Experts),
+    /// Both: a feed-forward network, and experts beside it. Each has norms of its own (Gemma 4).
+    Beside(Experts),
 }
 
 // ANCHOR: experts
@@ -215,6 +258,8 @@ pub struct Experts {
     pub shared_gate: bool,
     /// Whether router and experts have biases.
     pub bias: bool,
+    /// Whether the weight of each expert is multiplied by a number of its own.
+    pub factors: bool,
     /// What the checkpoint calls their tensors.
     pub names: ExpertNames,
 }
@@ -235,6 +280,7 @@ impl Experts {
             shared: None,
             shared_gate: false,
             bias: false,
+            factors: false,
             names,
         }
     }
@@ -274,6 +320,8 @@ pub enum ExpertNames {
     /// As `Stacked`, with the matrices as `[in, out]`, and gate and up in turns in `mlp.experts.gate_up_proj`. The
     /// router is `mlp.router`.
     Interleaved,
+    /// As `Joined`, outside of `mlp`: `experts.gate_up_proj`, with the router `router.proj`.
+    Outside,
 }
 
 /// The frequencies of RoPE.
@@ -322,6 +370,9 @@ pub enum RopeScaling {
     None,
     /// All wavelengths are multiplied by `factor` (`linear`; Chen et al., arXiv 2306.15595).
     Linear { factor: f64 },
+    /// As `Linear`, and only so many pairs of a head turn, from its first on (`proportional`; Gemma 4). Unlike where
+    /// a part of a head is `rotated`, the two numbers of a pair are half a head apart.
+    Proportional { factor: f64, pairs: usize },
     /// Each wavelength is multiplied by a factor of its own, `[rotated / 2]` (`longrope`; Ding et al.,
     /// arXiv 2402.13753), as GGUF files also store the outcome of `llama3`.
     Factors(Vec<f32>),
@@ -353,9 +404,22 @@ pub enum RopeScaling {
 
 impl LayerConfig {
     /// A layer that attends to the whole sequence, as all layers of a Llama.
-    pub(crate) fn plain(rope: RopeConfig) -> Self {
-        let (window, rope, norms, mlp) = (None, Some(rope), Norms::Before, Mlp::Dense);
-        Self { mixer: Mixer::Attention, window, rope, norms, mlp }
+    pub fn plain(rope: RopeConfig) -> Self {
+        Self {
+            mixer: Mixer::Attention,
+            window: None,
+            rope: Some(rope),
+            norms: Norms::Before,
+            mlp: Mlp::Dense,
+            heads: None,
+            source: KvSource::Own,
+            d_ff: None,
+        }
+    }
+
+    /// Whether it has keys and values of its own.
+    fn keeps(&self) -> bool {
+        self.mixer == Mixer::Attention && !matches!(self.source, KvSource::Layer(_))
     }
 }
 
@@ -371,6 +435,9 @@ impl LlamaConfig {
             attention_gate: false,
             sinks: false,
             qk_norm: None,
+            value_norm: false,
+            layer_embedding: None,
+            layer_scale: false,
             one_plus_norms: false,
             fused: false,
             embedding_scale: None,
@@ -396,9 +463,26 @@ impl LlamaConfig {
     }
     // ANCHOR_END: layer
 
-    /// How many of the first `layers` layers have keys and values.
-    pub fn attention_layers(&self, layers: usize) -> usize {
-        (0..layers).filter(|&i| self.layer(i).mixer == Mixer::Attention).count()
+    /// Which of the layers that have keys and values of their own has those that layer `index` reads.
+    #[cfg(feature = "burn")]
+    pub(super) fn kv_layer(&self, index: usize) -> usize {
+        let source = match self.layer(index).source {
+            KvSource::Layer(source) => source,
+            KvSource::Own | KvSource::Keys => index,
+        };
+        (0..source).filter(|&i| self.layer(i).keeps()).count()
+    }
+
+    /// Whether another layer reads the keys and values of layer `index`.
+    #[cfg(feature = "burn")]
+    pub(super) fn is_source(&self, index: usize) -> bool {
+        self.layers.iter().any(|layer| layer.source == KvSource::Layer(index))
+    }
+
+    /// How many of the first `layers` layers have a state instead of keys and values.
+    #[cfg(feature = "burn")]
+    pub(super) fn state_layers(&self, layers: usize) -> usize {
+        (0..layers).filter(|&i| self.layer(i).mixer != Mixer::Attention).count()
     }
 
     // ANCHOR: window
@@ -422,12 +506,39 @@ impl ModelConfig {
         }
     }
 
-    /// How many layers have keys and values.
-    pub fn attention_layers(&self) -> usize {
-        match &self.family {
-            Family::Llama(llama) => llama.attention_layers(self.n_layers),
-            Family::Gpt2 => self.n_layers,
-        }
+    /// The heads of keys and values that layer `index` attends to.
+    pub fn kv_heads(&self, index: usize) -> KvHeads {
+        let &Self { n_kv_heads, head_dim, .. } = self;
+        let own = match &self.family {
+            Family::Llama(llama) => llama.layer(index).heads,
+            Family::Gpt2 => None,
+        };
+        own.unwrap_or(KvHeads { n_kv_heads, head_dim })
+    }
+
+    /// The heads of each layer that has keys and values of its own.
+    pub fn kv_layers(&self) -> Vec<KvHeads> {
+        let keeps = |i: &usize| match &self.family {
+            Family::Llama(llama) => llama.layer(*i).keeps(),
+            Family::Gpt2 => true,
+        };
+        (0..self.n_layers).filter(keeps).map(|i| self.kv_heads(i)).collect()
+    }
+
+    /// Whether a checkpoint may have a tensor of this name for a layer without keys and values of its own, from
+    /// training, which no pass reads.
+    #[cfg(feature = "burn")]
+    pub(super) fn is_of_shared_layer(&self, tensor: &str) -> bool {
+        const PARTS: [&str; 4] = ["k_proj", "v_proj", "k_norm", "v_norm"];
+        let Family::Llama(llama) = &self.family else {
+            return false;
+        };
+        let mut words = tensor.split('.').skip_while(|word| *word != "layers").skip(1);
+        let index = words.next().and_then(|word| word.parse().ok());
+        let is_part = words.next() == Some("self_attn")
+            && words.next().is_some_and(|word| PARTS.contains(&word));
+        let is_shared = |i| matches!(llama.layer(i).source, KvSource::Layer(_));
+        is_part && index.is_some_and(is_shared)
     }
 
     /// What the layers remember that have no keys and values.
@@ -444,11 +555,6 @@ impl ModelConfig {
         states.collect()
     }
 
-    /// How many query heads share one key/value head.
-    pub fn group_size(&self) -> usize {
-        self.n_heads / self.n_kv_heads
-    }
-
     /// The weights of the matrices of attention, or of what a layer has instead: what moves information between
     /// positions in layer `index`.
     pub fn mixing_weights(&self, index: usize) -> usize {
@@ -457,7 +563,7 @@ impl ModelConfig {
             Family::Gpt2 => (self.d_model, Mixer::Attention),
         };
         match mixer {
-            Mixer::Attention => self.attention_weights(),
+            Mixer::Attention => self.attention_weights(index),
             Mixer::Convolution(convolution) => d_model * (4 * d_model + convolution.width),
             Mixer::DeltaRule(DeltaRule { key_heads, value_heads, key_dim, value_dim, width }) => {
                 let (keys, values) = (key_heads * key_dim, value_heads * value_dim);
@@ -467,8 +573,9 @@ impl ModelConfig {
         }
     }
 
-    fn attention_weights(&self) -> usize {
-        let &Self { d_model, n_heads, n_kv_heads, head_dim, .. } = self;
+    fn attention_weights(&self, index: usize) -> usize {
+        let &Self { d_model, n_heads, .. } = self;
+        let KvHeads { n_kv_heads, head_dim } = self.kv_heads(index);
         let latent = match &self.family {
             Family::Llama(llama) => llama.latent.zip(llama.layers[0].rope.as_ref()),
             Family::Gpt2 => None,
@@ -480,7 +587,15 @@ impl ModelConfig {
             } else {
                 0
             };
-            return 2 * d_model * head_dim * (n_heads + n_kv_heads) + gates;
+            let kv_matrices = match &self.family {
+                Family::Llama(llama) => match llama.layer(index).source {
+                    KvSource::Own => 2,
+                    KvSource::Keys => 1,
+                    KvSource::Layer(_) => 0,
+                },
+                Family::Gpt2 => 2,
+            };
+            return d_model * head_dim * (2 * n_heads + kv_matrices * n_kv_heads) + gates;
         };
         let (queries, rotated) = (n_heads * head_dim, rope.rotated.unwrap_or(head_dim));
         let of_queries = match latent.query_rank {

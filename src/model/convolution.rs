@@ -58,7 +58,7 @@ impl ConvolutionCore {
         Ok(Self {
             convolution: kernels::Convolution::new(&taps, width, bias.transpose()?),
             d_model,
-            layer: index - llama.attention_layers(index),
+            layer: llama.state_layers(index),
         })
     }
 

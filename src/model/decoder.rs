@@ -6,18 +6,21 @@ use burn::tensor::{Int, Tensor};
 use super::architecture::{embedding_name, head_name};
 use super::attend::capped;
 use super::attention::Attention;
-use super::config::{LlamaConfig, Mixer, Mlp, ModelConfig, Norms};
+use super::beside::Beside;
+use super::config::{KvSource, LayerConfig, LlamaConfig, Mixer, Mlp, ModelConfig, Norms};
 use super::convolution::ShortConvolution;
 use super::delta_rule::GatedDelta;
 use super::embedding::Embedding;
 use super::experts::Experts;
 use super::feed_forward::FeedForward;
 use super::latent::LatentAttention;
+use super::layer_inputs::{LayerInput, LayerInputs};
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::residual::Residual;
 use super::rope::{Ropes, Rotation};
+use super::shared::SharedAttention;
 use super::source::{Role, Source};
 use crate::error::Result;
 
@@ -36,6 +39,8 @@ pub(super) const HEAD_PREFIXES: [&str; 2] = ["", "language_model."];
 #[derive(Module, Debug)]
 pub struct Decoder {
     pub(super) embed_tokens: Embedding,
+    /// Where each layer has embeddings of its own.
+    pub(super) layer_inputs: Option<LayerInputs>,
     pub(super) layers: Vec<Block>,
     pub(super) norm: RmsNorm,
     /// None where the head is tied to the embedding matrix.
@@ -62,6 +67,10 @@ pub(super) struct Block {
     pub(super) mlp_output_norm: Option<RmsNorm>,
     /// What both parts add is multiplied by this, in some models.
     residual_scale: Option<f64>,
+    /// What becomes of the layer's embedding of each token, in models that have one.
+    layer_input: Option<LayerInput>,
+    /// What leaves the layer is multiplied by this, in some models.
+    scale: Option<f64>,
 }
 
 /// What moves information between positions.
@@ -72,6 +81,7 @@ pub(super) struct Block {
 )]
 pub(super) enum Mixing {
     Heads(Attention),
+    Shared(SharedAttention),
     Latent(LatentAttention),
     Convolution(ShortConvolution),
     DeltaRule(GatedDelta),
@@ -86,6 +96,7 @@ pub(super) enum Mixing {
 pub(super) enum Network {
     Dense(FeedForward),
     Experts(Experts),
+    Beside(Beside),
 }
 
 impl Decoder {
@@ -104,6 +115,7 @@ impl Decoder {
         };
         Ok(Self {
             embed_tokens: Embedding::load(weights, &embedding, vocab, d_model)?,
+            layer_inputs: LayerInputs::load(weights, prefix, config, llama)?,
             layers: (0..config.n_layers).map(layer).collect::<Result<_>>()?,
             norm: RmsNorm::load_in(weights, &name("norm"), d_model, config, llama)?,
             lm_head: if config.tied_head {
@@ -136,9 +148,13 @@ impl Decoder {
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
         let rotations = ropes.rotations(&pass.positions(), &ids.device());
-        let mut x = Residual::new(self.embed(ids));
-        for layer in &self.layers {
+        let embeddings = self.embed(ids.clone());
+        let inputs = self.layer_inputs.as_ref();
+        let inputs = inputs.map(|inputs| inputs.forward(ids, embeddings.clone()));
+        let mut x = Residual::new(embeddings);
+        for (i, layer) in self.layers.iter().enumerate() {
             layer.forward(&mut x, &rotations, pass);
+            layer.end(&mut x, inputs.as_ref(), i);
         }
         x.normed(Some(&self.norm))
     }
@@ -179,9 +195,11 @@ impl Block {
             mixing: Mixing::load(weights, name, config, llama, index)?,
             attention_output_norm: optional(names.after_attention)?,
             post_attention_layernorm: optional(names.before_mlp)?,
-            mlp: Network::load(weights, name, config, llama, &layer.mlp)?,
+            mlp: Network::load(weights, name, config, llama, layer)?,
             mlp_output_norm: optional(names.after_mlp)?,
             residual_scale: llama.residual_scale,
+            layer_input: LayerInput::load(weights, name, config, llama)?,
+            scale: llama.load_scale(weights, name)?,
         })
     }
 
@@ -192,9 +210,22 @@ impl Block {
         let mixed = self.mixing.forward(normed, rotations, pass);
         x.add(self.added(&self.attention_output_norm, mixed));
         let normed = x.normed(self.post_attention_layernorm.as_ref());
-        x.add(self.added(&self.mlp_output_norm, self.mlp.forward(normed)));
+        let output = self.mlp.forward(normed, x);
+        x.add(self.added(&self.mlp_output_norm, output));
     }
     // ANCHOR_END: block
+
+    /// Adds what the layer makes of its embeddings, where it has some, and scales the sum: `inputs` are those of all
+    /// layers, of which this is one.
+    pub(super) fn end(&self, x: &mut Residual, inputs: Option<&Tensor<4>>, index: usize) {
+        if let (Some(own), Some(inputs)) = (&self.layer_input, inputs) {
+            let added = own.forward(x.sum(), inputs, index);
+            x.add(added);
+        }
+        if let Some(scale) = self.scale {
+            x.scale(scale);
+        }
+    }
 
     /// What a part adds, after its norm where it has one.
     pub(super) fn added(&self, norm: &Option<RmsNorm>, output: Tensor<3>) -> Tensor<3> {
@@ -228,6 +259,10 @@ impl Mixing {
     ) -> Result<Self> {
         let name = format!("{layer}.self_attn");
         match (llama.layer(index).mixer, &llama.latent) {
+            (Mixer::Attention, None) if matches!(llama.layer(index).source, KvSource::Layer(_)) => {
+                let place = (config, llama, index);
+                SharedAttention::load(weights, &name, place).map(Self::Shared)
+            }
             (Mixer::Attention, None) => {
                 Attention::load(weights, &name, config, llama, index).map(Self::Heads)
             }
@@ -249,6 +284,7 @@ impl Mixing {
     fn forward(&self, x: Tensor<3>, rotations: &[Rotation], pass: &mut Pass<'_>) -> Tensor<3> {
         match self {
             Self::Heads(attention) => attention.forward(x, rotations, pass),
+            Self::Shared(attention) => attention.forward(x, rotations, pass),
             Self::Latent(attention) => attention.forward(x, rotations, pass),
             Self::Convolution(convolution) => convolution.forward(x, pass),
             Self::DeltaRule(rule) => rule.forward(x, pass),
@@ -262,22 +298,30 @@ impl Network {
         layer: &str,
         config: &ModelConfig,
         llama: &LlamaConfig,
-        mlp: &Mlp,
+        place: &LayerConfig,
     ) -> Result<Self> {
-        match mlp {
-            Mlp::Dense => {
-                FeedForward::load(weights, &format!("{layer}.mlp"), config, llama).map(Self::Dense)
-            }
+        let dense = || {
+            let d_ff = place.d_ff.unwrap_or(config.d_ff);
+            FeedForward::load(weights, &format!("{layer}.mlp"), config, llama, d_ff)
+        };
+        match &place.mlp {
+            Mlp::Dense => dense().map(Self::Dense),
             Mlp::Experts(experts) => {
                 Experts::load(weights, layer, config, experts).map(Self::Experts)
+            }
+            Mlp::Beside(experts) => {
+                let network = Beside::load(weights, layer, (config, llama), experts, dense()?)?;
+                Ok(Self::Beside(network))
             }
         }
     }
 
-    fn forward(&self, x: Tensor<3>) -> Tensor<3> {
+    /// `x` is what `stream` is after a norm.
+    fn forward(&self, x: Tensor<3>, stream: &mut Residual) -> Tensor<3> {
         match self {
             Self::Dense(network) => network.forward(x),
             Self::Experts(experts) => experts.forward(x),
+            Self::Beside(network) => network.forward(x, stream.sum()),
         }
     }
 }

@@ -116,7 +116,7 @@ impl DeltaCore {
             rate_bias: numbers("dt_bias", rule.value_heads, Role::Layer)?,
             norm: numbers("norm.weight", rule.value_dim, Role::Layer)?,
             eps: config.norm_eps as f32,
-            layer: index - llama.attention_layers(index),
+            layer: llama.state_layers(index),
         })
     }
 

@@ -22,6 +22,8 @@ pub struct Experts {
     shared_gate: Option<Linear>,
     /// `[experts]`: what is added to the weights for the choice alone.
     correction: Option<Param<Tensor<1>>>,
+    /// `[experts]`: what the weights of those that are taken are multiplied by.
+    factors: Option<Param<Tensor<1>>>,
     #[module(skip)]
     config: config::Experts,
 }
@@ -49,12 +51,15 @@ impl Experts {
         )?;
         let correction = experts.correction(layer);
         let correction = correction.map(|name| weights.vector(&name, experts.count, Role::Layer));
+        let factors = experts.factors(layer);
+        let factors = factors.map(|name| weights.vector(&name, experts.count, Role::Layer));
         Ok(Self {
             router,
             experts: networks,
             shared,
             shared_gate,
             correction: correction.transpose()?,
+            factors: factors.transpose()?,
             config: experts,
         })
     }
@@ -66,6 +71,11 @@ impl Experts {
     /// chosen. The kernels compute only what counts.
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
         let routing = self.routing(x.clone()); // [batch, seq, experts]
+        self.mixed(x, routing)
+    }
+
+    /// As [`forward`](Self::forward), by weights that were computed before.
+    pub(super) fn mixed(&self, x: Tensor<3>, routing: Tensor<3>) -> Tensor<3> {
         let outputs = self.experts.iter().enumerate().map(|(i, expert)| {
             let weight = routing.clone().slice(s![.., .., i..=i]); // [batch, seq, 1]
             let is_idle = weight.clone().equal_elem(0.0);
@@ -107,7 +117,12 @@ impl Experts {
             weights
         };
         let weights = weights * self.config.scale;
-        shares.zeros_like().scatter(2, chosen, weights, IndexingUpdateOp::Add).cast(dtype)
+        let weights = shares.zeros_like().scatter(2, chosen, weights, IndexingUpdateOp::Add);
+        let weights = match &self.factors {
+            Some(factors) => weights * factors.val().cast(DType::F32).unsqueeze(),
+            None => weights,
+        };
+        weights.cast(dtype)
     }
     // ANCHOR_END: routing
 
@@ -138,6 +153,7 @@ impl ExpertNames {
             Self::Mlp | Self::Stacked | Self::Joined => "mlp.gate",
             Self::BlockSparse => "block_sparse_moe.gate",
             Self::Interleaved => "mlp.router",
+            Self::Outside => "router.proj",
         }
     }
 }
@@ -187,13 +203,18 @@ impl config::Experts {
         self.corrected.then(name)
     }
 
+    /// What the factors of the experts are called, where they have some.
+    pub(super) fn factors(&self, layer: &str) -> Option<String> {
+        self.factors.then(|| format!("{layer}.router.per_expert_scale"))
+    }
+
     /// Where a checkpoint has the gate, up and down projections of expert `index`.
     fn places(&self, layer: &str, index: usize, d_model: usize) -> [(String, Role); 3] {
         let rows = [self.d_ff, self.d_ff, d_model];
         let names = match self.names {
             ExpertNames::Mlp | ExpertNames::Stacked => ["gate_proj", "up_proj", "down_proj"],
             ExpertNames::BlockSparse => ["w1", "w3", "w2"],
-            ExpertNames::Joined | ExpertNames::Interleaved => {
+            ExpertNames::Joined | ExpertNames::Interleaved | ExpertNames::Outside => {
                 ["gate_up_proj", "gate_up_proj", "down_proj"]
             }
         };
@@ -209,11 +230,15 @@ impl config::Experts {
                     let role = Role::Part { first: index * rows, total: self.count * rows };
                     (format!("{layer}.mlp.experts.{name}"), role)
                 }
-                ExpertNames::Joined => {
+                ExpertNames::Joined | ExpertNames::Outside => {
                     let [first, rows] =
                         [[0, 2 * self.d_ff], [self.d_ff, 2 * self.d_ff], [0, d_model]][i];
                     let role = Role::OneOf { index, count: self.count, first, rows };
-                    (format!("{layer}.mlp.experts.{name}"), role)
+                    let part = match self.names {
+                        ExpertNames::Outside => "experts",
+                        _ => "mlp.experts",
+                    };
+                    (format!("{layer}.{part}.{name}"), role)
                 }
                 ExpertNames::Interleaved => {
                     let [first, step] = [[0, 2], [1, 2], [0, 1]][i];

@@ -28,8 +28,8 @@ impl FeedForward {
         name: &str,
         config: &ModelConfig,
         llama: &LlamaConfig,
+        d_ff: usize,
     ) -> Result<Self> {
-        let d_ff = config.d_ff;
         let whole = llama.fused.then_some("gate_up_proj");
         let [gate, up] = parts(["gate_proj", "up_proj"], [d_ff, d_ff], whole);
         let places = [gate, up, ("down_proj", Role::Layer)];

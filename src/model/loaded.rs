@@ -13,7 +13,7 @@ use super::{Input, Model, ModelConfig, Source};
 use crate::burn_threads;
 use crate::error::{DeviceError, Result};
 use crate::kernels::{Cpu, KvFormat};
-use crate::kv::{KvPool, KvShape};
+use crate::kv::KvPool;
 use crate::storage::Storage;
 
 /// What a model knows of its weights, and what it computes with.
@@ -61,9 +61,9 @@ impl Model {
         let (embedding_formats, storage) = (weights.embedding_formats(), weights.storage());
         let cpu = Cpu::current();
         let budget = KvPool::default_budget(&device);
-        let (shape, states) = (kv_shape(&config), config.states());
+        let (layers, states) = (config.kv_layers(), config.states());
         let kv_pool =
-            KvPool::with_format(shape, &states, &device, dtype, KvFormat::of(dtype), budget);
+            KvPool::with_format(layers, &states, &device, dtype, KvFormat::of(dtype), budget);
         let device = Some(device);
         let loaded = Loaded {
             bytes,
@@ -103,16 +103,17 @@ impl Model {
         let Loaded { device: Some(device), dtype, .. } = &self.loaded else {
             return KvPool::counted(budget);
         };
-        let (shape, states) = (kv_shape(&self.config), self.config.states());
-        KvPool::with_format(shape, &states, device, *dtype, format, budget)
+        let (layers, states) = (self.config.kv_layers(), self.config.states());
+        KvPool::with_format(layers, &states, device, *dtype, format, budget)
     }
 
     /// Whether a checkpoint may hold a tensor of this name that the network does not use.
     pub(crate) fn can_do_without(&self, tensor: &str) -> bool {
-        match &self.config.family {
+        let is_known = match &self.config.family {
             Family::Llama(_) => Decoder::can_do_without(tensor),
             Family::Gpt2 => Gpt2::can_do_without(tensor),
-        }
+        };
+        is_known || self.config.is_of_shared_layer(tensor)
     }
 
     /// Where the weights are. A stub has none.
@@ -175,9 +176,4 @@ impl Model {
     pub(crate) fn most_likely(&self, inputs: &mut [Input<'_>]) -> Result<Vec<MostLikely>> {
         self.run(inputs, |row, wanted, pass| self.network.most_likely(row, wanted, pass))
     }
-}
-
-fn kv_shape(config: &ModelConfig) -> KvShape {
-    let &ModelConfig { n_kv_heads, head_dim, .. } = config;
-    KvShape { n_layers: config.attention_layers(), n_kv_heads, head_dim }
 }

@@ -17,6 +17,8 @@ mod architecture;
 pub mod attend;
 #[cfg(feature = "burn")]
 pub mod attention;
+#[cfg(feature = "burn")]
+mod beside;
 pub mod config;
 #[cfg(feature = "burn")]
 pub mod convolution;
@@ -40,6 +42,8 @@ mod input;
 #[cfg(feature = "burn")]
 mod latent;
 #[cfg(feature = "burn")]
+mod layer_inputs;
+#[cfg(feature = "burn")]
 pub mod linear;
 #[cfg(feature = "burn")]
 mod loaded;
@@ -52,6 +56,8 @@ pub mod pass;
 mod residual;
 #[cfg(feature = "burn")]
 pub mod rope;
+#[cfg(feature = "burn")]
+mod shared;
 #[cfg(feature = "burn")]
 mod source;
 mod stub;

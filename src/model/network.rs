@@ -221,7 +221,7 @@ impl Network {
             Self::Tensors { architecture, device } => match architecture {
                 Architecture::Llama { decoder, ropes } => in_one_queue(device, || {
                     let ids = tensor_of(row, device).unsqueeze();
-                    decoder.trace(ids, ropes, pass, config).map(Some)
+                    decoder.trace(ids, ropes, pass).map(Some)
                 }),
                 _ => Ok(None),
             },

@@ -27,6 +27,23 @@ impl RmsNorm {
         Ok(Self { weight, eps })
     }
 
+    /// A norm that multiplies by the same number everywhere, in the type and on the device of `weights`.
+    pub(super) fn without_weights(weights: &dyn Source, d: usize, eps: f64) -> Self {
+        let ones = Tensor::ones([d], (weights.device(), weights.dtype()));
+        Self { weight: Param::from_tensor(ones), eps }
+    }
+
+    /// A norm whose weights are those of a vector, times a number.
+    pub(super) fn load_scaled(
+        weights: &dyn Source,
+        name: &str,
+        d: usize,
+        (scale, eps): (f64, f64),
+    ) -> Result<Self> {
+        let weight = weights.vector(name, d, Role::Layer)?.val() * scale;
+        Ok(Self { weight: Param::from_tensor(weight), eps })
+    }
+
     // ANCHOR: one_plus
     /// As [`load`](Self::load), for a model of the Llama family: where its norms multiply by
     /// `1 + weight`, the sum is what is kept.

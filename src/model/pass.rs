@@ -1,5 +1,7 @@
 //! A forward pass: the sequences that take part, and their KV caches.
 
+#[cfg(feature = "burn")]
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 #[cfg(feature = "burn")]
@@ -8,7 +10,7 @@ use burn::tensor::{Tensor, s};
 #[cfg(feature = "burn")]
 use super::attend::{attend, window_mask};
 #[cfg(feature = "cube")]
-use crate::cube::{self, attention::Plan};
+use crate::cube::{self, attention::Plan, blocks::SlotShape};
 #[cfg(feature = "burn")]
 use crate::kernels::{Queries, Scoring, recorded};
 use crate::kv::KvCache;
@@ -24,9 +26,21 @@ pub struct Pass<'a> {
     /// The queries and keys of each layer that has some, where somebody wants to look at them.
     #[cfg(feature = "burn")]
     seen: Option<Vec<Option<[Tensor<4>; 2]>>>,
-    /// Which positions attend to which blocks, on a GPU: made for the first layer.
+    /// Which positions attend to which blocks, on a GPU: made for the first layer whose heads have these shapes.
     #[cfg(feature = "cube")]
-    plan: Option<Plan>,
+    plans: Vec<(SlotShape, Plan)>,
+    /// The keys and values of layers that later ones read too, by the number of the layer.
+    #[cfg(feature = "burn")]
+    kept: BTreeMap<usize, Kept>,
+}
+
+/// The keys and values of a layer for the new tokens.
+#[cfg(feature = "burn")]
+enum Kept {
+    /// `[seq, n_kv_heads * head_dim]` each.
+    Numbers([Vec<f32>; 2]),
+    /// `[batch, seq, n_kv_heads, head_dim]` each.
+    Tensors([Tensor<4>; 2]),
 }
 
 /// The new tokens of one sequence.
@@ -97,6 +111,34 @@ impl Pass<'_> {
     /// What was kept since [`keep_seen`](Self::keep_seen), by layers.
     pub(super) fn take_seen(&mut self) -> Vec<Option<[Tensor<4>; 2]>> {
         self.seen.take().unwrap_or_default()
+    }
+
+    /// Keeps the keys and values of a layer that a later one reads too.
+    pub(super) fn keep(&mut self, layer: usize, kv: [&Tensor<4>; 2]) {
+        self.kept.insert(layer, Kept::Tensors(kv.map(Tensor::clone)));
+    }
+
+    /// What was [kept](Self::keep) of this layer.
+    ///
+    /// # Panics
+    /// Where nothing was.
+    pub(super) fn kept(&self, layer: usize) -> [Tensor<4>; 2] {
+        match self.kept.get(&layer) {
+            Some(Kept::Tensors(kv)) => kv.clone(),
+            _ => panic!("a layer keeps its keys and values before another reads them"),
+        }
+    }
+
+    /// As [`keep`](Self::keep), of numbers.
+    pub(super) fn keep_numbers(&mut self, layer: usize, kv: [&[f32]; 2]) {
+        self.kept.insert(layer, Kept::Numbers(kv.map(<[f32]>::to_vec)));
+    }
+
+    /// As [`kept`](Self::kept), of numbers.
+    pub(super) fn kept_numbers(&self, layer: usize, kv: [&mut Vec<f32>; 2]) {
+        if let Some(Kept::Numbers(kept)) = self.kept.get(&layer) {
+            kv.into_iter().zip(kept).for_each(|(to, from)| to.clone_from(from));
+        }
     }
 
     /// Attention within each sequence: appends keys and values to its KV cache at `layer`; its
@@ -179,7 +221,9 @@ impl Pass<'_> {
         else {
             return q.reshape([1, seq, n_heads, head_dim]); // no sequences, no rows
         };
-        let plan = self.plan.get_or_insert_with(|| {
+        let (slots, shape) = (slab.layer(layer), slab.shape(layer));
+        let known = self.plans.iter().position(|(of, _)| *of == shape);
+        let at = known.unwrap_or_else(|| {
             let rows = self.segments.iter().filter_map(|segment| {
                 let cache = segment.cache.as_deref()?;
                 Some(cube::attention::Rows {
@@ -189,9 +233,11 @@ impl Pass<'_> {
                     first_block: cache.first_block(),
                 })
             });
-            Plan::new(&rows.collect::<Vec<_>>(), n_heads / n_kv_heads, slab.shape(), &device)
+            let rows: Vec<_> = rows.collect();
+            self.plans.push((shape, Plan::new(&rows, n_heads / n_kv_heads, shape, &device)));
+            self.plans.len() - 1
         });
-        let (slots, shape) = (slab.layer(layer), slab.shape());
+        let (_, plan) = &self.plans[at];
         cube::blocks::append(&slots, k, v, plan.places(), shape);
         let mixed = cube::attention::attend(q, &slots, plan, shape, scoring, sinks);
         mixed.reshape([1, seq, n_heads, head_dim])
@@ -217,7 +263,7 @@ impl Pass<'_> {
             let rows = columns.start * width..columns.end * width;
             if let Some(cache) = cache {
                 cache.append(layer, *start, &k[rows.clone()], &v[rows]);
-                layout = cache.panel_layout();
+                layout = cache.layer_layout(layer);
             }
         }
         let Some(layout) = layout else {
@@ -234,7 +280,7 @@ impl Pass<'_> {
         });
         let queries: Vec<_> = queries.collect();
         let n_heads = q.len() / (seq * layout.head_dim);
-        recorded::attention(q, n_heads, layer, layout, scoring, &queries)
+        recorded::attention(q, n_heads, layout, scoring, &queries)
     }
     // ANCHOR_END: attend_in_blocks
 }

@@ -27,6 +27,16 @@ impl Residual {
         }
     }
 
+    /// What was added so far: `[batch, seq, d_model]`.
+    pub(super) fn sum(&mut self) -> Tensor<3> {
+        self.normed(None)
+    }
+
+    /// Multiplies the sum.
+    pub(super) fn scale(&mut self, scale: f64) {
+        self.sum = self.sum() * scale;
+    }
+
     /// The norm of the sum, where there is one: `[batch, seq, d_model]`.
     pub(super) fn normed(&mut self, norm: Option<&RmsNorm>) -> Tensor<3> {
         let (sum, added) = (self.sum.clone(), self.added.take());

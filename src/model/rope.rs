@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use burn::tensor::{DType, Device, Tensor, TensorData, s};
 
-use super::config::{LlamaConfig, ModelConfig, QueryGrowth, RopeConfig, RopeScaling};
+use super::config::{LayerConfig, LlamaConfig, ModelConfig, QueryGrowth, RopeConfig, RopeScaling};
 use super::norm::RmsNorm;
 #[cfg(feature = "cube")]
 use crate::{cube::rope as on_gpu, device::has_cubes};
@@ -98,11 +98,11 @@ pub struct Ropes(Vec<Rope>);
 // ANCHOR: ropes
 impl LlamaConfig {
     /// The ways in which layers rotate queries and keys, each of them once.
-    fn ropes(&self) -> Vec<&RopeConfig> {
+    fn ropes(&self) -> Vec<Turns<'_>> {
         let mut ropes = Vec::new();
-        for rope in self.layers.iter().filter_map(|layer| layer.rope.as_ref()) {
-            if !ropes.contains(&rope) {
-                ropes.push(rope);
+        for turns in self.layers.iter().filter_map(Turns::of) {
+            if !ropes.contains(&turns) {
+                ropes.push(turns);
             }
         }
         ropes
@@ -110,17 +110,35 @@ impl LlamaConfig {
 
     /// Which of the sets of [`Ropes`] layer `index` takes.
     pub(super) fn rope_of(&self, index: usize) -> Option<usize> {
-        let rope = self.layer(index).rope.as_ref()?;
-        self.ropes().iter().position(|other| *other == rope)
+        let turns = Turns::of(self.layer(index))?;
+        self.ropes().iter().position(|other| *other == turns)
     }
 }
 // ANCHOR_END: ropes
+
+/// How a layer rotates, and the heads that it rotates, where they are not those of the model.
+#[derive(PartialEq)]
+struct Turns<'a> {
+    rope: &'a RopeConfig,
+    head_dim: Option<usize>,
+}
+
+impl<'a> Turns<'a> {
+    /// None for a layer without RoPE.
+    fn of(layer: &'a LayerConfig) -> Option<Self> {
+        let head_dim = layer.heads.map(|heads| heads.head_dim);
+        Some(Self { rope: layer.rope.as_ref()?, head_dim })
+    }
+}
 
 impl Ropes {
     /// The frequencies that the layers of a model take. Their number is that of the configuration: they are
     /// made once the weights were found to have its sizes.
     pub fn of(config: &ModelConfig, llama: &LlamaConfig) -> Self {
-        Self(llama.ropes().into_iter().map(|rope| Rope::new(rope, config.head_dim)).collect())
+        let rope = |Turns { rope, head_dim }: Turns<'_>| {
+            Rope::new(rope, head_dim.unwrap_or(config.head_dim))
+        };
+        Self(llama.ropes().into_iter().map(rope).collect())
     }
 
     /// The rotations for each of `positions`, one for each set.
@@ -140,6 +158,10 @@ fn scale(i: usize, frequency: f64, rope: &RopeConfig, rotated: usize) -> f64 {
     match &rope.scaling {
         RopeScaling::None => frequency,
         RopeScaling::Linear { factor } => frequency / factor,
+        &RopeScaling::Proportional { factor, pairs } => match i < pairs {
+            true => frequency / factor,
+            false => 0.0,
+        },
         RopeScaling::Factors(factors) => frequency / f64::from(factors[i]),
         RopeScaling::Llama3 { factor, low_freq_factor, high_freq_factor, original_context } => {
             let turns = original_context * frequency / TAU; // in the original context

@@ -4,10 +4,11 @@ use burn::tensor::{Int, Tensor, s};
 
 use super::architecture::to_host;
 use super::attention::merge_heads;
-use super::config::{Family, ModelConfig};
+use super::config::{Family, KvHeads, ModelConfig};
 use super::decoder::{Block, Decoder, Mixing, Network, applied};
 use super::host::{Llama, Stop};
 use super::pass::Pass;
+use super::residual::Residual;
 use super::rope::{Ropes, Rotation, rotated};
 use super::{Input, Model};
 use crate::error::{Error, Result};
@@ -52,7 +53,7 @@ pub struct LayerTrace {
     /// `[experts]`: the weight of each expert, and 0 for those that the token does not take. Empty in a
     /// layer with one feed-forward network.
     pub routing: Vec<f32>,
-    /// `[d_ff]`. Empty in a layer with experts, and so are the next two.
+    /// `[d_ff]`. Empty in a layer with experts alone, and so are the next two.
     pub gate: Vec<f32>,
     /// `[d_ff]`
     pub up: Vec<f32>,
@@ -82,10 +83,11 @@ impl Model {
             };
             let sinks = sinks.get(layer).and_then(Option::as_deref);
             let scoring = Scoring { sinks, ..scoring_of(&self.config, layer) };
+            let kv_heads = self.config.kv_heads(layer);
             let mut heads = vec![Vec::new(); self.config.n_heads];
             for (position, q) in q.chunks_exact(q.len() / ids.len()).enumerate() {
                 let seen = &k[..k.len() / ids.len() * (position + 1)];
-                let weights = weights_of(&self.config, scoring, q, seen);
+                let weights = weights_of(kv_heads, scoring, q, seen);
                 for (head, mut weights) in heads.iter_mut().zip(weights) {
                     weights.resize(ids.len(), 0.0);
                     head.push(weights);
@@ -144,9 +146,10 @@ impl Llama {
             };
             *layer.at(stop) = last(x);
             if stop == Stop::RotatedKey {
-                let scoring = self.scoring(layers.len() - 1);
+                let index = layers.len() - 1;
+                let (scoring, kv_heads) = (self.scoring(index), config.kv_heads(index));
                 if let (Some(layer), Some(scoring)) = (layers.last_mut(), scoring) {
-                    layer.weights = weights_of(config, scoring, &layer.rotated_query, x);
+                    layer.weights = weights_of(kv_heads, scoring, &layer.rotated_query, x);
                 }
             }
         });
@@ -191,16 +194,18 @@ impl Decoder {
         ids: Tensor<2, Int>,
         ropes: &Ropes,
         pass: &mut Pass<'_>,
-        config: &ModelConfig,
     ) -> Result<Trace> {
         let rotations = ropes.rotations(&pass.positions(), &ids.device());
-        let mut x = self.embed(ids);
+        let mut x = self.embed(ids.clone());
         let embedding = last(&x)?;
+        let inputs = self.layer_inputs.as_ref().map(|inputs| inputs.forward(ids, x.clone()));
         let mut layers = Vec::new();
-        for layer in &self.layers {
-            let (output, trace) = layer.trace(x, &rotations, pass, config)?;
-            x = output;
-            layers.push(trace);
+        for (i, layer) in self.layers.iter().enumerate() {
+            let (output, trace) = layer.trace(x, &rotations, pass)?;
+            let mut stream = Residual::new(output);
+            layer.end(&mut stream, inputs.as_ref(), i);
+            x = stream.sum();
+            layers.push(LayerTrace { output: last(&x)?, ..trace });
         }
         let norm = self.norm.forward(x);
         Ok(Trace {
@@ -219,16 +224,15 @@ impl Block {
         x: Tensor<3>,
         rotations: &[Rotation],
         pass: &mut Pass<'_>,
-        config: &ModelConfig,
     ) -> Result<(Tensor<3>, LayerTrace)> {
         let attention_input = applied(&self.input_layernorm, x.clone());
-        let (of_mixing, mixed) =
-            self.mixing.trace(attention_input.clone(), rotations, pass, config)?;
+        let (of_mixing, mixed) = self.mixing.trace(attention_input.clone(), rotations, pass)?;
         let mixed = self.added(&self.attention_output_norm, mixed);
         let after_attention = x + mixed.clone();
 
         let feed_forward_input = applied(&self.post_attention_layernorm, after_attention.clone());
-        let (of_mlp, feed_forward) = self.mlp.trace(feed_forward_input.clone())?;
+        let (of_mlp, feed_forward) =
+            self.mlp.trace(feed_forward_input.clone(), &after_attention)?;
         let feed_forward = self.added(&self.mlp_output_norm, feed_forward);
         let output = after_attention.clone() + feed_forward.clone();
         let LayerTrace { routing, gate, up, gated, .. } = of_mlp;
@@ -242,7 +246,6 @@ impl Block {
             up,
             gated,
             feed_forward: last(&feed_forward)?,
-            output: last(&output)?,
             ..of_mixing
         };
         Ok((output, trace))
@@ -256,7 +259,6 @@ impl Mixing {
         x: Tensor<3>,
         rotations: &[Rotation],
         pass: &mut Pass<'_>,
-        config: &ModelConfig,
     ) -> Result<(LayerTrace, Tensor<3>)> {
         let of_state = |mixed: &Tensor<3>| {
             Ok::<_, Error>(LayerTrace { mixed: last(mixed)?, ..LayerTrace::default() })
@@ -267,6 +269,7 @@ impl Mixing {
                 let [q, k] = attention.norm_heads([q, k]);
                 ([q, k, v], gate, attention.place)
             }
+            Self::Shared(attention) => (attention.projected(x, pass), None, attention.place),
             Self::Latent(attention) => (attention.projected(x), None, attention.place),
             Self::Convolution(convolution) => {
                 let mixed = convolution.mixed(x, pass);
@@ -279,6 +282,14 @@ impl Mixing {
         };
         let (scoring, sinks) = (place.scoring, self.sinks());
         let [rotated_q, rotated_k] = rotated(place.rotation(rotations), [q.clone(), k.clone()]);
+        let rotated_k = match self {
+            Self::Shared(_) => k.clone(), // those of an earlier layer are rotated
+            _ => rotated_k,
+        };
+        if place.is_source {
+            pass.keep(place.layer, [&rotated_k, &v]);
+        }
+        let [_, _, n_kv_heads, head_dim] = k.dims();
         let qkv = [rotated_q.clone(), rotated_k.clone(), v.clone()];
         let mixed = pass.attend(place.layer, qkv, scoring, sinks.clone());
         let rotated_query = last(&merge_heads(rotated_q))?;
@@ -286,7 +297,7 @@ impl Mixing {
         let sinks = sinks.map(to_host).transpose()?;
         let scoring = Scoring { sinks: sinks.as_deref(), ..scoring };
         let trace = LayerTrace {
-            weights: weights_of(config, scoring, &rotated_query, &keys),
+            weights: weights_of(KvHeads { n_kv_heads, head_dim }, scoring, &rotated_query, &keys),
             query: last(&merge_heads(q))?,
             key: last(&merge_heads(k))?,
             value: last(&merge_heads(v))?,
@@ -297,6 +308,7 @@ impl Mixing {
         };
         let output = match self {
             Self::Heads(attention) => attention.output(mixed, gate),
+            Self::Shared(attention) => attention.output(mixed),
             Self::Latent(attention) => attention.output(mixed),
             Self::Convolution(_) | Self::DeltaRule(_) => unreachable!("they have returned"),
         };
@@ -307,16 +319,17 @@ impl Mixing {
     pub(super) fn sinks(&self) -> Option<Tensor<1>> {
         match self {
             Self::Heads(attention) => attention.sinks(),
-            Self::Latent(_) | Self::Convolution(_) | Self::DeltaRule(_) => None,
+            Self::Shared(_) | Self::Latent(_) | Self::Convolution(_) | Self::DeltaRule(_) => None,
         }
     }
 }
 
 impl Network {
     /// As `forward`, with its own part of a trace.
-    fn trace(&self, x: Tensor<3>) -> Result<(LayerTrace, Tensor<3>)> {
+    fn trace(&self, x: Tensor<3>, sum: &Tensor<3>) -> Result<(LayerTrace, Tensor<3>)> {
         let network = match self {
             Self::Dense(network) => network,
+            Self::Beside(both) => &both.dense,
             Self::Experts(experts) => {
                 let routing = last(&experts.routing(x.clone()))?;
                 return Ok((LayerTrace { routing, ..LayerTrace::default() }, experts.forward(x)));
@@ -331,14 +344,19 @@ impl Network {
             gated: last(&gated)?,
             ..LayerTrace::default()
         };
-        Ok((trace, network.down_proj.forward(gated)))
+        let output = network.down_proj.forward(gated);
+        let Self::Beside(both) = self else {
+            return Ok((trace, output));
+        };
+        let (routing, output) = both.beside(output, sum.clone());
+        Ok((LayerTrace { routing: last(&routing)?, ..trace }, output))
     }
 }
 
 /// How a layer scores.
 fn scoring_of(config: &ModelConfig, layer: usize) -> Scoring<'static> {
     match &config.family {
-        Family::Llama(llama) => llama.scoring(layer, config.head_dim),
+        Family::Llama(llama) => llama.scoring(layer, config.kv_heads(layer).head_dim),
         Family::Gpt2 => Scoring::new(config.head_dim),
     }
 }
@@ -346,16 +364,16 @@ fn scoring_of(config: &ModelConfig, layer: usize) -> Scoring<'static> {
 /// What a query attends to: for each head, a weight for each of the positions in `keys`,
 /// `[seq, n_kv_heads * head_dim]`. `q` is `[n_heads * head_dim]`.
 fn weights_of(
-    config: &ModelConfig,
+    KvHeads { n_kv_heads, head_dim }: KvHeads,
     scoring: Scoring<'_>,
     q: &[f32],
     keys: &[f32],
 ) -> Vec<Vec<f32>> {
-    let &ModelConfig { n_kv_heads, head_dim, .. } = config;
+    let group = q.len() / (n_kv_heads * head_dim);
     let seq = keys.len() / (n_kv_heads * head_dim);
     let hidden = seq.saturating_sub(scoring.window.unwrap_or(seq)); // behind the window
     let of_head = |(head, q): (usize, &[f32])| {
-        let start = head / config.group_size() * head_dim;
+        let start = head / group * head_dim;
         let score = |(position, keys): (usize, &[f32])| {
             let products = q.iter().zip(&keys[start..start + head_dim]).map(|(q, key)| q * key);
             let score = products.sum::<f32>() * scoring.scale;
@@ -469,6 +487,8 @@ mod tests {
             "lfm2",
             "qwen35",
             "qwen35-moe",
+            "gemma4",
+            "gemma4-moe",
         ] {
             let [host, tensors] = both_ways(name);
             let all = |model: &Model| {

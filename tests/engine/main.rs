@@ -102,6 +102,7 @@ fn budgets_policies_and_sharing_change_no_bit() {
         "deepseek-v3",
         "lfm2",
         "qwen35",
+        "gemma4",
     ] {
         let load = || match name {
             "ember" => bundled(&device()).model,
@@ -294,7 +295,7 @@ fn a_prefix_is_found_with_the_states_after_it() {
 /// A cache that is cut back and a fork go on as if nothing else had been read.
 #[test]
 fn forks_and_truncated_caches_have_the_same_bits() {
-    for name in ["llama-gqa", "lfm2", "qwen35"] {
+    for name in ["llama-gqa", "lfm2", "qwen35", "gemma4"] {
         check_forks(&load(name, &device()).model);
     }
 }

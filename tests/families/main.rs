@@ -285,6 +285,50 @@ fn a_qwen_of_several_parts_is_its_text() {
     assert_eq!(logits(&pretrained.model), expected);
 }
 
+/// Gemma 4 as it is published: with parts for pictures and sound, and with matrices in layers that read the keys and
+/// values of earlier ones.
+#[test]
+fn a_gemma_4_of_several_parts_is_its_text() {
+    let expected = logits(&load("gemma4", &device()).model);
+    let folder = copy_with_config(&fixture("models/gemma4"), |config| {
+        let fields = config.as_object_mut().unwrap();
+        fields.remove("per_layer_config");
+        fields.insert("global_head_dim".to_owned(), 32.into());
+        fields.insert("num_global_key_value_heads".to_owned(), 1.into()); // not used here
+        *config = json!({
+            "model_type": "gemma4", "text_config": config.take(), "vision_config": {}, "audio_config": {},
+        });
+    });
+    edit_checkpoint(&folder.path().join("model.safetensors"), |checkpoint| {
+        checkpoint.rename(|name| match name.strip_prefix("model.") {
+            Some(rest) => format!("model.language_model.{rest}"),
+            None => name.to_owned(),
+        });
+        let layer = "model.language_model.layers.4.self_attn";
+        checkpoint.add(&format!("{layer}.k_proj.weight"), "BF16", &[1], &[0; 2]);
+        checkpoint.add(&format!("{layer}.k_norm.weight"), "BF16", &[1], &[0; 2]);
+        for part in ["vision_tower", "audio_tower", "embed_vision"] {
+            checkpoint.add(&format!("model.{part}.weight"), "BF16", &[1], &[0; 2]);
+        }
+    });
+    let pretrained = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap();
+    assert!(pretrained.unused.is_empty(), "{:?}", pretrained.unused);
+    let parts = "`audio_tower`, `embed_vision`, `vision_tower`";
+    assert!(pretrained.warnings[0].contains(parts), "{:?}", pretrained.warnings);
+    assert_eq!(logits(&pretrained.model), expected);
+}
+
+/// Layers that share keys and values have no memory for them, and heads of a layer may have a size of their own.
+#[test]
+fn what_gemma_4_keeps_is_counted_by_layers() {
+    // Layers 0, 1 and 2 have keys and values: two heads of 16 numbers, or in the last of them of 32.
+    let model = load("gemma4", &device()).model;
+    assert_eq!(model.kv_pool().block_bytes(), 2 * 32 * 4 * 2 * (16 + 16 + 32));
+    // One head of 32 in every other layer.
+    let model = load("gemma4-moe", &device()).model;
+    assert_eq!(model.kv_pool().block_bytes(), 2 * 32 * 4 * 2 * (2 * 16 + 32));
+}
+
 /// The layers of DeepSeek behind its last one predict several tokens at once.
 #[test]
 fn layers_of_multi_token_prediction_are_skipped() {

@@ -188,7 +188,6 @@ fn what_is_not_computed_is_refused_by_name() {
         ),
         // Layers that keep a state.
         ("llama-gqa", json!({"model_type": "lfm2_moe"}), "model_type", "\"lfm2_moe\""),
-        ("llama-gqa", json!({"model_type": "gemma4"}), "model_type", "\"gemma4\""),
         ("llama-gqa", json!({"model_type": "qwen3_next"}), "model_type", "\"qwen3_next\""),
         ("lfm2", json!({"conv_L_cache": 0}), "conv_L_cache", "0"),
         (
@@ -196,6 +195,27 @@ fn what_is_not_computed_is_refused_by_name() {
             json!({"layer_types": ["conv", "conv", "conv", "conv"]}),
             "layer_types",
             "null",
+        ),
+        (
+            "gemma4",
+            json!({"use_bidirectional_attention": "all"}),
+            "use_bidirectional_attention",
+            "\"all\"",
+        ),
+        ("gemma4", json!({"num_kv_shared_layers": 6}), "num_kv_shared_layers", "6"),
+        ("gemma4", json!({"num_kv_shared_layers": 5}), "num_kv_shared_layers", "5"),
+        (
+            "gemma4",
+            json!({"vocab_size_per_layer_input": 7}),
+            "vocab_size_per_layer_input",
+            "7",
+        ),
+        ("gemma4-moe", json!({"top_k_experts": 7}), "top_k_experts", "7"),
+        (
+            "gemma4",
+            json!({"rope_parameters": {"rope_type": "default"}}),
+            "rope_parameters",
+            "{\"rope_type\":\"default\"}",
         ),
         ("qwen35", json!({"linear_num_key_heads": 3}), "linear_num_key_heads", "3"),
         ("qwen35", json!({"hidden_act": "gelu"}), "hidden_act", "\"gelu\""),

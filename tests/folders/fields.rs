@@ -12,7 +12,7 @@ use crate::common::{fixture, read_json};
 const TABLE: &str = include_str!("../../src/checkpoint/config/fields.md");
 
 /// The families, with the fixture of each.
-const FAMILIES: [(&str, &str); 20] = [
+const FAMILIES: [(&str, &str); 21] = [
     ("llama", "llama-gqa"),
     ("mistral", "mistral-window"),
     ("mixtral", "mixtral"),
@@ -32,6 +32,7 @@ const FAMILIES: [(&str, &str); 20] = [
     ("lfm2", "lfm2"),
     ("qwen3_5_text", "qwen35"),
     ("qwen3_5_moe_text", "qwen35-moe"),
+    ("gemma4_text", "gemma4-moe"),
     ("gpt2", "gpt2"),
 ];
 
@@ -82,6 +83,9 @@ fn base(family: &str) -> Value {
         "phi3" => {
             json!({"rope_type": "longrope", "short_factor": vec![1.5; 8], "long_factor": vec![2.5; 8]})
         }
+        "gemma4_text" => {
+            json!({"full_attention": {"rope_type": "proportional"}, "sliding_attention": {}})
+        }
         "gemma3_text" | "olmo3" => json!({"full_attention": yarn, "sliding_attention": {}}),
         "ministral3" => {
             json!({"rope_type": "yarn", "factor": 4.0, "llama_4_scaling_beta": 0.1})
@@ -99,6 +103,27 @@ fn base(family: &str) -> Value {
     }
     if ["deepseek_v2", "glm4_moe_lite"].contains(&family) {
         (config["n_group"], config["topk_group"]) = (2.into(), 2.into());
+    }
+    if family == "gemma4_text" {
+        let fields = config.as_object_mut().unwrap();
+        fields.remove("per_layer_config");
+        let types = json!([
+            "sliding_attention",
+            "full_attention",
+            "sliding_attention",
+            "full_attention"
+        ]);
+        for (field, value) in [
+            ("layer_types", types),
+            ("global_head_dim", 32.into()),
+            ("num_global_key_value_heads", 1.into()),
+            ("num_kv_shared_layers", 2.into()),
+            ("hidden_size_per_layer_input", 8.into()),
+            ("vocab_size_per_layer_input", 400.into()),
+            ("rope_theta", 500.0.into()),
+        ] {
+            fields.insert(field.to_owned(), value);
+        }
     }
     if family == "lfm2" {
         config["full_attn_idxs"] = json!([1, 3]);
@@ -153,7 +178,7 @@ fn values(field: &str, family: &str, layers: usize) -> Vec<Value> {
         "rms_norm_eps" | "norm_eps" | "layer_norm_epsilon" => vec![0.5.into()],
         "sliding_window_pattern" | "_sliding_window_pattern" => vec![2.into(), 3.into()],
         "num_experts" | "num_local_experts" | "n_routed_experts" => vec![3.into()],
-        "num_experts_per_tok" => vec![1.into()],
+        "num_experts_per_tok" | "top_k_experts" => vec![1.into()],
         "quantization_config" => vec![json!({"quant_method": "gptq"})],
         "per_layer_config" => vec![json!({"0": {"intermediate_size": 8}})],
         "architectures" => vec![json!(["OtherForCausalLM"])],
@@ -204,6 +229,8 @@ fn is_flag(field: &str) -> bool {
         "rope_interleave",
         "reorder_",
         "block_auto_",
+        "enable_",
+        "attention_k_eq_v",
     ];
     words.iter().any(|word| field.starts_with(word))
         || field.ends_with("_bias")

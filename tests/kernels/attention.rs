@@ -7,12 +7,9 @@ use super::*;
 const KV_FORMATS: [KvFormat; 4] = [KvFormat::F32, KvFormat::F16, KvFormat::Bf16, KvFormat::Int8];
 
 /// One layer with one head of keys and values.
-const ONE_HEAD: BlockLayout = BlockLayout {
-    n_layers: 1,
-    n_kv_heads: 1,
-    head_dim: 16,
-    format: KvFormat::F32,
-};
+fn one_head() -> BlockLayout {
+    BlockLayout::new([[1, 16]], KvFormat::F32)
+}
 
 /// What the keys or values of one head become when they are stored.
 fn kept(format: KvFormat, numbers: &[f32]) -> Vec<f32> {
@@ -60,12 +57,12 @@ fn attention_is_near_its_formula_and_the_same_everywhere() {
     let cpus = cpus();
     for (n_heads, n_kv_heads, head_dim) in [(3, 1, 8), (4, 2, 48), (2, 2, 16), (9, 3, 64)] {
         for format in KV_FORMATS {
-            let layout = BlockLayout { n_layers: 2, n_kv_heads, head_dim, format };
-            let (length, layer) = (300, 1);
+            let layout = BlockLayout::new([[2 * n_kv_heads, 8], [n_kv_heads, head_dim]], format);
+            let (length, layer) = (300, layout.layer(1));
             let width = n_kv_heads * head_dim;
             let mut numbers = Numbers::new((n_heads * head_dim) as u64, false);
             let mut blocks: Vec<Block> =
-                (0..length / BLOCK + 1).map(|_| Block::new(layout)).collect();
+                (0..length / BLOCK + 1).map(|_| Block::new(&layout)).collect();
             let (mut all_keys, mut all_values) = (Vec::new(), Vec::new());
             for position in 0..length {
                 let (keys, values) = (numbers.take(width), numbers.take(width));
@@ -83,9 +80,7 @@ fn attention_is_near_its_formula_and_the_same_everywhere() {
                 let run = |cpu: &Cpu| {
                     let blocks = blocks.iter().collect();
                     let queries = Queries { blocks, first_block: 0, start, rows: 0..rows };
-                    cpu.enter(|| {
-                        kernels::attention(&q, n_heads, layer, layout, scoring, &[queries])
-                    })
+                    cpu.enter(|| kernels::attention(&q, n_heads, layer, scoring, &[queries]))
                 };
                 let reference = run(cpus.last().unwrap());
                 for cpu in &cpus {
@@ -120,10 +115,10 @@ fn a_window_reads_its_tiles_only() {
     let mut numbers = Numbers::new(12, false);
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     let mut blocks: Vec<Block> =
-        (0..POSITIONS.div_ceil(32)).map(|_| Block::new(ONE_HEAD)).collect();
+        (0..POSITIONS.div_ceil(32)).map(|_| Block::new(&one_head())).collect();
     for position in 0..POSITIONS {
         let (key, value) = (numbers.take(16), numbers.take(16));
-        blocks[position / 32].write(0, position % 32, &key, &value);
+        blocks[position / 32].write(one_head().layer(0), position % 32, &key, &value);
         keys.push(key);
         values.push(value);
     }
@@ -136,7 +131,7 @@ fn a_window_reads_its_tiles_only() {
             let count = rows.len();
             let queries = Queries { blocks: kept, first_block, start: rows.start, rows: 0..count };
             let q = &q[rows.start * 32..rows.end * 32];
-            cpu.enter(|| kernels::attention(q, 2, 0, ONE_HEAD, scoring, &[queries]))
+            cpu.enter(|| kernels::attention(q, 2, one_head().layer(0), scoring, &[queries]))
         };
         let cpus = cpus();
         let whole = run(&cpus[0], 0..POSITIONS);
@@ -162,11 +157,11 @@ fn a_window_reads_its_tiles_only() {
 #[test]
 fn a_sink_takes_its_part_of_the_weights() {
     let mut numbers = Numbers::new(13, false);
-    let mut block = Block::new(ONE_HEAD);
+    let mut block = Block::new(&one_head());
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for position in 0..20 {
         let (key, value) = (numbers.take(16), numbers.take(16));
-        block.write(0, position, &key, &value);
+        block.write(one_head().layer(0), position, &key, &value);
         keys.push(key);
         values.push(value);
     }
@@ -175,7 +170,7 @@ fn a_sink_takes_its_part_of_the_weights() {
     let q = numbers.take(20 * 3 * 16);
     let run = |cpu: &Cpu| {
         let queries = Queries { blocks: vec![&block], first_block: 0, start: 0, rows: 0..20 };
-        cpu.enter(|| kernels::attention(&q, 3, 0, ONE_HEAD, scoring, &[queries]))
+        cpu.enter(|| kernels::attention(&q, 3, one_head().layer(0), scoring, &[queries]))
     };
     let cpus = cpus();
     let reference = run(&cpus[0]);
@@ -195,20 +190,21 @@ fn a_sink_takes_its_part_of_the_weights() {
 #[test]
 fn what_comes_later_is_not_seen() {
     let mut numbers = Numbers::new(11, false);
-    let mut block = Block::new(ONE_HEAD);
+    let mut block = Block::new(&one_head());
     for position in 0..20 {
         let (keys, mut values) = (numbers.take(16), numbers.take(16));
         if position >= 10 {
             values[3] = f32::INFINITY;
             values[4] = f32::NAN;
         }
-        block.write(0, position, &keys, &values);
+        block.write(one_head().layer(0), position, &keys, &values);
     }
     let q = numbers.take(20 * 16);
     for cpu in cpus() {
         let queries = Queries { blocks: vec![&block], first_block: 0, start: 0, rows: 0..20 };
         let scoring = Scoring::new(16);
-        let found = cpu.enter(|| kernels::attention(&q, 1, 0, ONE_HEAD, scoring, &[queries]));
+        let found =
+            cpu.enter(|| kernels::attention(&q, 1, one_head().layer(0), scoring, &[queries]));
         for (position, row) in found.chunks(16).enumerate() {
             assert_eq!(row[3].is_finite(), position < 10, "{cpu:?}, {position}");
             assert_eq!(row[4].is_nan(), position >= 10, "{cpu:?}, {position}");
@@ -220,8 +216,8 @@ fn what_comes_later_is_not_seen() {
 #[test]
 #[should_panic(expected = "no row in two of them")]
 fn a_row_of_two_sequences_is_refused() {
-    let block = Block::new(ONE_HEAD);
+    let block = Block::new(&one_head());
     let sequence = |rows| Queries { blocks: vec![&block], first_block: 0, start: 0, rows };
     let sequences = [sequence(0..2), sequence(1..3)];
-    kernels::attention(&[0.0; 3 * 16], 1, 0, ONE_HEAD, Scoring::new(16), &sequences);
+    kernels::attention(&[0.0; 3 * 16], 1, one_head().layer(0), Scoring::new(16), &sequences);
 }

@@ -85,14 +85,19 @@ impl Experts {
         }
         if self.per_token == 0 || self.per_token > self.count {
             let some = "1 or more, and no more than there are experts";
-            return Err(unsupported(origin, "num_experts_per_tok", self.per_token, some));
+            let field = match self.names {
+                ExpertNames::Outside => "top_k_experts",
+                _ => "num_experts_per_tok",
+            };
+            return Err(unsupported(origin, field, self.per_token, some));
         }
         if self.d_ff == 0 || self.d_ff > i32::MAX as usize {
             let field = match self.names {
                 ExpertNames::BlockSparse | ExpertNames::Interleaved => "intermediate_size",
-                ExpertNames::Mlp | ExpertNames::Stacked | ExpertNames::Joined => {
-                    "moe_intermediate_size"
-                }
+                ExpertNames::Mlp
+                | ExpertNames::Stacked
+                | ExpertNames::Joined
+                | ExpertNames::Outside => "moe_intermediate_size",
             };
             return Err(unsupported(origin, field, self.d_ff, "a size from 1 to 2^31 - 1"));
         }

@@ -9,7 +9,7 @@ use super::rope::RopeFields;
 use super::{LlamaConfig, ModelConfig, parse, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
-use crate::model::config::{LayerConfig, Mixer, Mlp, Norms, QkNorm};
+use crate::model::config::{LayerConfig, Norms, QkNorm};
 
 /// The fields that only this family has, or reads otherwise.
 #[derive(Debug, Deserialize)]
@@ -57,11 +57,9 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         let every = !(i + 1).is_multiple_of(pattern);
         let slides = layer_type.map_or(every, |layer_type| layer_type == SLIDING);
         LayerConfig {
-            mixer: Mixer::Attention,
             window: window.filter(|_| slides),
-            rope: Some(if slides { &sliding } else { &full }.clone()),
             norms: Norms::Around,
-            mlp: Mlp::Dense,
+            ..LayerConfig::plain(if slides { &sliding } else { &full }.clone())
         }
     })?;
     // ANCHOR_END: layers

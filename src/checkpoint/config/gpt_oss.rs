@@ -7,7 +7,7 @@ use super::llama::{Defaults, LlamaFile, SLIDING};
 use super::{LlamaConfig, ModelConfig, parse, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
-use crate::model::config::{ExpertNames, Experts, LayerConfig, Mixer, Mlp, Norms};
+use crate::model::config::{ExpertNames, Experts, LayerConfig, Mlp};
 
 /// The fields about experts.
 #[derive(Debug, Deserialize)]
@@ -52,11 +52,9 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let layers = file.layers(origin, |i, layer_type| {
         let slides = layer_type.map_or(i.is_multiple_of(2), |layer_type| layer_type == SLIDING);
         LayerConfig {
-            mixer: Mixer::Attention,
             window: window.filter(|_| slides),
-            rope: Some(rope.clone()),
-            norms: Norms::Before,
             mlp: Mlp::Experts(experts.clone()),
+            ..LayerConfig::plain(rope.clone())
         }
     })?;
     let attention_bias = file.attention_bias.unwrap_or(true);

@@ -6,7 +6,7 @@ use super::gemma3::{RopesFile, ropes};
 use super::llama::{LlamaFile, SLIDING};
 use super::{LlamaConfig, ModelConfig, parse, unsupported};
 use crate::error::Result;
-use crate::model::config::{LayerConfig, Mixer, Mlp, Norms, QkNorm};
+use crate::model::config::{LayerConfig, Norms, QkNorm};
 
 /// The base of RoPE where the file has none, and always of layers with a window in a file that does not give
 /// them one of their own.
@@ -36,11 +36,9 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         let every = !(i + 1).is_multiple_of(4);
         let slides = layer_type.map_or(every, |layer_type| layer_type == SLIDING);
         LayerConfig {
-            mixer: Mixer::Attention,
             window: window.filter(|_| slides),
-            rope: Some(if slides { &sliding } else { &full }.clone()),
             norms: Norms::After,
-            mlp: Mlp::Dense,
+            ..LayerConfig::plain(if slides { &sliding } else { &full }.clone())
         }
     })?;
     let attention_bias = file.attention_bias.unwrap_or(false);

@@ -20,7 +20,7 @@ pub(super) struct RopeFile {
     old_type: Option<String>,
     pub(super) rope_theta: Option<f64>,
     pub(super) partial_rotary_factor: Option<f64>,
-    factor: Option<f64>,
+    pub(super) factor: Option<f64>,
     low_freq_factor: Option<f64>,
     high_freq_factor: Option<f64>,
     original_max_position_embeddings: Option<f64>,
@@ -75,7 +75,7 @@ impl RopeFile {
         }
     }
 
-    fn rope_type(&self) -> &str {
+    pub(super) fn rope_type(&self) -> &str {
         self.rope_type.as_ref().or(self.old_type.as_ref()).map_or("default", String::as_str)
     }
 

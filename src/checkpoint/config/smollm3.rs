@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::llama::{Defaults, LlamaFile, SLIDING};
 use super::{LlamaConfig, ModelConfig, parse, unsupported};
 use crate::error::Result;
-use crate::model::config::{LayerConfig, Mixer, Mlp, Norms};
+use crate::model::config::LayerConfig;
 
 /// The fields that only this family has.
 #[derive(Debug, Deserialize)]
@@ -40,11 +40,9 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let layers = file.layers(origin, |i, layer_type| {
         let slides = layer_type.map_or(!has_rope(i), |layer_type| layer_type == SLIDING);
         LayerConfig {
-            mixer: Mixer::Attention,
             window: window.filter(|_| slides),
             rope: has_rope(i).then(|| rope.clone()),
-            norms: Norms::Before,
-            mlp: Mlp::Dense,
+            ..LayerConfig::plain(rope.clone())
         }
     })?;
     // ANCHOR_END: layers

@@ -3,7 +3,7 @@
 use super::config::Keys;
 use crate::error::Result;
 use crate::model::config::{
-    ExpertNames, Experts, LayerConfig, LlamaConfig, Mixer, Mlp, Norms, QueryGrowth, RopeConfig,
+    ExpertNames, Experts, LayerConfig, LlamaConfig, Mlp, Norms, QueryGrowth, RopeConfig,
 };
 
 /// Files do not say at what base layers with a window rotate.
@@ -31,7 +31,6 @@ impl Keys<'_> {
             // Without a window no layer is of the kind that rotates at another base.
             let slides = window.is_some() && i + 1 < pattern;
             LayerConfig {
-                mixer: Mixer::Attention,
                 window: window.filter(|_| slides),
                 rope: if slides {
                     Some(RopeConfig { attention_factor, ..RopeConfig::new(local) })
@@ -39,7 +38,7 @@ impl Keys<'_> {
                     full.clone()
                 },
                 norms: Norms::Around,
-                mlp: Mlp::Dense,
+                ..llama.layers[0].clone()
             }
         };
         let heads = self.size("attention.head_count")?;
@@ -86,8 +85,7 @@ impl Keys<'_> {
                 None => rope,
             };
             let rope = llama.layers[0].rope.clone().map(unscaled);
-            let (mixer, norms, mlp) = (Mixer::Attention, Norms::After, Mlp::Dense);
-            LayerConfig { mixer, window, rope, norms, mlp }
+            LayerConfig { window, rope, norms: Norms::After, ..llama.layers[0].clone() }
         };
         Ok(LlamaConfig { layers: slides.into_iter().map(layer).collect(), ..llama })
     }

@@ -48,7 +48,7 @@ impl Attend<'_> {
     /// Scales the queries and packs them for the microkernel: `[head_dim][M]`.
     #[inline(always)]
     fn packed<const M: usize>(&self) -> Vec<[f32; M]> {
-        let (head_dim, scale) = (self.heads.layout.head_dim, self.heads.scoring.scale);
+        let (head_dim, scale) = (self.heads.layer.head_dim, self.heads.scoring.scale);
         let mut packed = vec![[0.0; M]; head_dim];
         for query in 0..M {
             let q = &self.heads.q[self.heads.range(self.task, query)];
@@ -130,8 +130,8 @@ impl Attend<'_> {
         visible: &[Range<usize>; M],
         scores: &[[f32; SPAN]; M],
     ) -> Vec<f32> {
-        let Heads { layer, layout, .. } = *self.heads;
-        let width = layout.value_width();
+        let Heads { layer, .. } = *self.heads;
+        let width = layer.value_width();
         let mut sums = vec![0.0; M * width];
         let mut room = Vec::new();
         // All queries attend to these positions. Each adds those before and after them separately. A

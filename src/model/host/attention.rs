@@ -6,7 +6,7 @@ use super::{Linear, Stop, Watch, linear};
 use crate::activation::Activation;
 use crate::error::Result;
 use crate::kernels::{Scoring, recorded};
-use crate::model::config::{LlamaConfig, ModelConfig};
+use crate::model::config::{KvHeads, KvSource, LlamaConfig, ModelConfig};
 use crate::model::pass::Pass;
 use crate::model::source::{Role, Source, parts};
 
@@ -20,13 +20,16 @@ pub(super) struct Attention {
     head_dim: usize,
     query_norm: Option<RmsNorm>,
     key_norm: Option<RmsNorm>,
+    value_norm: Option<RmsNorm>,
     /// Which of the angles queries and keys are rotated by, if any.
     rope: Option<usize>,
     scoring: Scoring<'static>,
     /// `[n_heads]`, where heads have sinks.
     sinks: Option<Vec<f32>>,
-    /// Its number among the layers that have keys and values.
+    /// The number of the layer whose keys and values it reads, among those that have some.
     layer: usize,
+    /// Whether a later layer reads them too.
+    is_source: bool,
 }
 
 /// Where queries, keys and values come from.
@@ -34,6 +37,10 @@ pub(super) struct Attention {
 enum Projections {
     /// A matrix of each.
     Heads([Linear; 3]),
+    /// One of queries, and one of keys, which are values too.
+    Keys([Linear; 2]),
+    /// One of queries: keys and values are those of an earlier layer.
+    Queries(Linear),
     Latent(Latent),
 }
 
@@ -45,8 +52,9 @@ impl Attention {
         llama: &LlamaConfig,
         index: usize,
     ) -> Result<Self> {
-        let (d_model, head_dim) = (config.d_model, config.head_dim);
-        let (d_q, d_kv) = (config.n_heads * head_dim, config.n_kv_heads * head_dim);
+        let (d_model, source) = (config.d_model, llama.layer(index).source);
+        let KvHeads { n_kv_heads, head_dim } = config.kv_heads(index);
+        let (d_q, d_kv) = (config.n_heads * head_dim, n_kv_heads * head_dim);
         let linear = |(part, role): (&str, Role), shape, bias| {
             Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
         };
@@ -63,27 +71,36 @@ impl Attention {
             None => {
                 let rows = d_q * if llama.attention_gate { 2 } else { 1 };
                 let query = linear(q, [rows, d_model], llama.qkv_bias)?;
-                let key = linear(k, [d_kv, d_model], llama.qkv_bias)?;
-                let value = linear(v, [d_kv, d_model], llama.qkv_bias)?;
+                let matrix = |place| linear(place, [d_kv, d_model], llama.qkv_bias);
+                let projections = match source {
+                    KvSource::Own => Projections::Heads([query, matrix(k)?, matrix(v)?]),
+                    KvSource::Keys => Projections::Keys([query, matrix(k)?]),
+                    KvSource::Layer(_) => Projections::Queries(query),
+                };
                 let output = linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?;
-                (Projections::Heads([query, key, value]), output)
+                (projections, output)
             }
             Some(latent) => {
                 let (latent, output) = Latent::load(weights, name, config, llama, latent)?;
                 (Projections::Latent(latent), output)
             }
         };
+        let has_keys = !matches!(source, KvSource::Layer(_));
+        let key_norm = || qk_norm("k_norm", n_kv_heads).transpose();
+        let value_norm = || RmsNorm::without_weights(head_dim, config);
         Ok(Self {
             projections,
             output,
             has_gate: llama.attention_gate,
             head_dim,
             query_norm: qk_norm("q_norm", config.n_heads)?,
-            key_norm: qk_norm("k_norm", config.n_kv_heads)?,
+            key_norm: has_keys.then(key_norm).flatten().transpose()?,
+            value_norm: (has_keys && llama.value_norm).then(value_norm),
             rope: llama.rope_of(index),
             scoring: llama.scoring(index, head_dim),
             sinks: llama.sinks.then(sinks).transpose()?,
-            layer: llama.attention_layers(index),
+            layer: llama.kv_layer(index),
+            is_source: llama.is_source(index),
         })
     }
 
@@ -101,30 +118,44 @@ impl Attention {
         let seq = pass.seq();
         match &self.projections {
             Projections::Heads(projections) => linear(projections.each_ref(), x, seq, [q, k, v]),
+            Projections::Keys(projections) => {
+                linear(projections.each_ref(), x, seq, [q, k]);
+                v.clone_from(k);
+            }
+            Projections::Queries(projection) => {
+                linear([projection], x, seq, [q]);
+                pass.kept_numbers(self.layer, [k, v]);
+            }
             Projections::Latent(latent) => latent.forward(x, seq, [q, k, v]),
         }
         let mut gate = self.take_gate(q);
         norm(&self.query_norm, q);
         norm(&self.key_norm, k);
+        norm(&self.value_norm, v);
         watch(Stop::Query, q);
         watch(Stop::Key, k);
         watch(Stop::Value, v);
         if let Some(angles) = self.rope.map(|rope| &angles[rope]) {
-            angles.rotate(q);
-            angles.rotate(k);
+            angles.rotate(q, self.head_dim);
+            if !matches!(self.projections, Projections::Queries(_)) {
+                angles.rotate(k, self.head_dim); // those of an earlier layer are rotated
+            }
             angles.grow(q);
+        }
+        if self.is_source {
+            pass.keep_numbers(self.layer, [k, v]);
         }
         watch(Stop::RotatedQuery, q);
         watch(Stop::RotatedKey, k);
         let mixed = pass.attend_in_blocks(self.layer, q, k, v, self.scoring());
         watch(Stop::Mixed, &mixed);
         let mixed = match &self.projections {
-            Projections::Heads(_) if self.has_gate => {
+            Projections::Latent(latent) => latent.values(&mixed),
+            _ if self.has_gate => {
                 recorded::gated(&mut gate, &mixed, Activation::Sigmoid);
                 gate
             }
-            Projections::Heads(_) => mixed,
-            Projections::Latent(latent) => latent.values(&mixed),
+            _ => mixed,
         };
         linear([&self.output], &mixed, seq, [added]);
     }

@@ -37,7 +37,10 @@ impl Experts {
         let correction = experts.correction(layer);
         let correction = correction.map(|name| weights.numbers(&name, experts.count, Role::Layer));
         let correction = correction.transpose()?.unwrap_or_default();
-        let routing = Routing { experts, correction };
+        let factors = experts.factors(layer);
+        let factors = factors.map(|name| weights.numbers(&name, experts.count, Role::Layer));
+        let factors = factors.transpose()?.unwrap_or_default();
+        let routing = Routing { experts, correction, factors };
         Ok(Self { router, experts: networks, shared, shared_gate, routing })
     }
 
@@ -54,8 +57,20 @@ impl Experts {
         scratch: &mut GatedScratch,
         watch: &mut Watch<'_>,
     ) {
+        self.forward_by([x, x], seq, y, scratch, watch);
+    }
+
+    /// As [`forward`](Self::forward), where the router reads other numbers than the experts.
+    pub(super) fn forward_by(
+        &self,
+        [routed, x]: [&[f32]; 2],
+        seq: usize,
+        y: &mut Vec<f32>,
+        scratch: &mut GatedScratch,
+        watch: &mut Watch<'_>,
+    ) {
         let mut routing = Vec::new();
-        linear([&self.router], x, seq, [&mut routing]);
+        linear([&self.router], routed, seq, [&mut routing]);
         for scores in routing.chunks_exact_mut(self.experts.len()) {
             self.routing.route(scores);
         }
@@ -102,6 +117,8 @@ struct Routing {
     experts: config::Experts,
     /// `[experts]`, or empty.
     correction: Vec<f32>,
+    /// `[experts]`, or empty.
+    factors: Vec<f32>,
 }
 
 impl Routing {
@@ -126,6 +143,9 @@ impl Routing {
         };
         for &expert in chosen {
             scores[expert] = (shares[expert] / sum * experts.scale) as f32;
+            if let Some(factor) = self.factors.get(expert) {
+                scores[expert] *= factor;
+            }
         }
         for &expert in others {
             scores[expert] = 0.0;
@@ -178,7 +198,7 @@ mod tests {
 
     fn routed(change: impl FnOnce(&mut Routing), scores: &[f32]) -> Vec<f32> {
         let experts = config::Experts::plain(scores.len(), 2, 1, ExpertNames::Mlp);
-        let mut routing = Routing { experts, correction: Vec::new() };
+        let mut routing = Routing { experts, correction: Vec::new(), factors: Vec::new() };
         change(&mut routing);
         let mut weights = scores.to_vec();
         routing.route(&mut weights);

@@ -1,15 +1,17 @@
 //! The Llama family on the CPU, as [`decoder`](crate::model::decoder) defines it.
 
 use super::attention::Attention;
+use super::beside::Beside;
 use super::convolution::ShortConvolution;
 use super::delta_rule::GatedDelta;
 use super::experts::Experts;
 use super::gated::{Gated, GatedScratch};
+use super::layer_inputs::{LayerInput, LayerInputs};
 use super::{Stop, Watch, add, embedding, head};
 use crate::error::Result;
 use crate::kernels::{Panels, Scoring, recorded};
 use crate::model::architecture::{embedding_name, head_name};
-use crate::model::config::{LlamaConfig, Mixer, Mlp, ModelConfig};
+use crate::model::config::{LayerConfig, LlamaConfig, Mixer, Mlp, ModelConfig};
 use crate::model::decoder::PREFIXES;
 use crate::model::pass::Pass;
 use crate::model::rope::Ropes;
@@ -20,6 +22,8 @@ use crate::model::source::{Role, Source, parts};
 pub(in crate::model) struct Llama {
     embedding: Panels,
     embedding_scale: Option<f64>,
+    /// Where each layer has embeddings of its own.
+    layer_inputs: Option<LayerInputs>,
     blocks: Vec<Block>,
     norm: RmsNorm,
     /// None where the head is tied to the embedding matrix.
@@ -27,7 +31,6 @@ pub(in crate::model) struct Llama {
     logit_scale: Option<f64>,
     logit_softcap: Option<f32>,
     ropes: Ropes,
-    head_dim: usize,
 }
 
 /// A transformer block.
@@ -45,6 +48,10 @@ struct Block {
     feed_forward_output_norm: Option<RmsNorm>,
     /// What both parts add is multiplied by this, in some models.
     residual_scale: Option<f64>,
+    /// What becomes of the layer's embedding of each token, in models that have one.
+    layer_input: Option<LayerInput>,
+    /// What leaves the layer is multiplied by this, in some models.
+    scale: Option<f64>,
 }
 
 /// What moves information between positions.
@@ -64,6 +71,7 @@ enum Mixing {
 enum FeedForward {
     Dense(Gated),
     Experts(Experts),
+    Beside(Box<Beside>),
 }
 
 #[derive(Debug)]
@@ -76,7 +84,6 @@ pub(super) struct RmsNorm {
 /// The RoPE angles of the positions in a pass.
 pub(super) struct Angles {
     seq: usize,
-    head_dim: usize,
     /// `[seq, rotated / 2]`
     cos: Vec<f32>,
     /// `[seq, rotated / 2]`
@@ -113,6 +120,7 @@ impl Llama {
         Ok(Self {
             embedding: weights.panels(&format!("{embedding}.weight"), shape, Role::Embedding)?,
             embedding_scale: llama.embedding_scale,
+            layer_inputs: LayerInputs::load(weights, prefix, config, llama)?,
             blocks: (0..config.n_layers).map(block).collect::<Result<_>>()?,
             norm: RmsNorm::load(weights, &name("norm"), config.d_model, config, llama)?,
             head: if config.tied_head {
@@ -123,7 +131,6 @@ impl Llama {
             },
             logit_scale: llama.logit_scale,
             logit_softcap: llama.logit_softcap.map(|cap| cap as f32),
-            head_dim: config.head_dim,
             ropes: Ropes::of(config, llama), // after the weights, whose sizes were checked
         })
     }
@@ -138,13 +145,16 @@ impl Llama {
         let (seq, positions) = (row.len(), pass.positions());
         let angles = self.ropes.iter().map(|rope| {
             let ([cos, sin], growth) = (rope.tables(&positions), rope.growth(&positions));
-            Angles { seq, head_dim: self.head_dim, cos, sin, growth }
+            Angles { seq, cos, sin, growth }
         });
         let angles: Vec<Angles> = angles.collect();
         let mut x = self.embed(row);
         let mut scratch = Scratch::default();
-        for block in &self.blocks {
+        let inputs = self.layer_inputs.as_ref().map(|inputs| inputs.forward(row, &x));
+        for (i, block) in self.blocks.iter().enumerate() {
             block.forward(&mut x, &angles, pass, &mut scratch, watch);
+            block.end(&mut x, seq, inputs.as_deref(), i);
+            watch(Stop::Output, &x);
         }
         self.norm.apply(&mut x);
         x
@@ -204,9 +214,11 @@ impl Block {
             mixing: Mixing::load(weights, name, config, llama, index)?,
             attention_output_norm: norm(names.after_attention)?,
             feed_forward_norm: norm(names.before_mlp)?,
-            feed_forward: FeedForward::load(weights, name, config, llama, &layer.mlp)?,
+            feed_forward: FeedForward::load(weights, name, config, llama, layer)?,
             feed_forward_output_norm: norm(names.after_mlp)?,
             residual_scale: llama.residual_scale,
+            layer_input: LayerInput::load(weights, name, config, llama)?,
+            scale: llama.load_scale(weights, name)?,
         })
     }
 
@@ -247,14 +259,23 @@ impl Block {
         match &self.feed_forward {
             FeedForward::Dense(network) => network.forward(normed, seq, added, gated, watch),
             FeedForward::Experts(experts) => experts.forward(normed, seq, added, gated, watch),
+            FeedForward::Beside(both) => both.forward([normed, x], seq, added, gated, watch),
         }
         norm(&self.feed_forward_output_norm, added);
         scale(added, self.residual_scale);
         watch(Stop::FeedForward, added);
         add(x, added);
-        watch(Stop::Output, x);
     }
     // ANCHOR_END: block
+
+    /// Adds what the layer makes of its embeddings, where it has some, and scales the sum: `inputs` are those of all
+    /// layers, of which this is one.
+    fn end(&self, x: &mut [f32], seq: usize, inputs: Option<&[f32]>, index: usize) {
+        if let (Some(own), Some(inputs)) = (&self.layer_input, inputs) {
+            own.forward(x, seq, inputs, index);
+        }
+        scale(x, self.scale);
+    }
 }
 
 impl Mixing {
@@ -290,17 +311,22 @@ impl FeedForward {
         layer: &str,
         config: &ModelConfig,
         llama: &LlamaConfig,
-        mlp: &Mlp,
+        place: &LayerConfig,
     ) -> Result<Self> {
-        if let Mlp::Experts(experts) = mlp {
+        if let Mlp::Experts(experts) = &place.mlp {
             return Experts::load(weights, layer, config, experts).map(Self::Experts);
         }
-        let d_ff = config.d_ff;
+        let d_ff = place.d_ff.unwrap_or(config.d_ff);
         let whole = llama.fused.then_some("gate_up_proj");
         let [gate, up] = parts(["gate_proj", "up_proj"], [d_ff, d_ff], whole);
         let places = [gate, up, ("down_proj", Role::Layer)];
         let places = places.map(|(part, role)| (format!("{layer}.mlp.{part}"), role));
-        Gated::load(weights, places, config, d_ff, llama.mlp_bias).map(Self::Dense)
+        let dense = Gated::load(weights, places, config, d_ff, llama.mlp_bias)?;
+        let Mlp::Beside(experts) = &place.mlp else {
+            return Ok(Self::Dense(dense));
+        };
+        let both = Beside::load(weights, layer, (config, llama), experts, dense)?;
+        Ok(Self::Beside(Box::new(both)))
     }
 }
 
@@ -333,6 +359,11 @@ impl RmsNorm {
         Ok(Self { weight, eps: config.norm_eps as f32 })
     }
 
+    /// A norm of vectors of `d` numbers that multiplies by the same number everywhere.
+    pub(super) fn without_weights(d: usize, config: &ModelConfig) -> Self {
+        Self { weight: vec![1.0; d], eps: config.norm_eps as f32 }
+    }
+
     /// Normalizes each vector of `[..., d]`.
     pub(super) fn apply(&self, x: &mut [f32]) {
         recorded::rms_norm(x, &self.weight, self.eps);
@@ -341,8 +372,8 @@ impl RmsNorm {
 
 impl Angles {
     /// Rotates queries or keys, `[seq, heads * head_dim]`.
-    pub(super) fn rotate(&self, x: &mut [f32]) {
-        recorded::rotate(x, self.seq, self.head_dim, &self.cos, &self.sin);
+    pub(super) fn rotate(&self, x: &mut [f32], head_dim: usize) {
+        recorded::rotate(x, self.seq, head_dim, &self.cos, &self.sin);
     }
 
     /// Multiplies queries, `[seq, n_heads * head_dim]`, where they grow with their position.

@@ -4,12 +4,14 @@
 //! All vectors are row-major. `seq` is the number of positions in the pass, of all sequences.
 
 mod attention;
+mod beside;
 mod convolution;
 mod delta_rule;
 mod experts;
 mod gated;
 mod gpt2;
 mod latent;
+mod layer_inputs;
 mod llama;
 
 use super::config::{Family, ModelConfig};

@@ -1,6 +1,6 @@
 //! Operations and bytes of a forward pass.
 
-use slowburn::model::config::{Family, Mixer, Mlp};
+use slowburn::model::config::{Family, KvHeads, Mixer, Mlp};
 use slowburn::model::{Model, ModelConfig};
 
 /// The dimensions of a model that determine the cost of a forward pass. The rest (norms, rotations,
@@ -10,10 +10,6 @@ pub struct Shape {
     layers: Vec<Layer>,
     /// Weights of the head.
     head_weights: usize,
-    /// Elements of all query heads of a position.
-    queries: usize,
-    /// Elements of all key heads of a position, and of all value heads.
-    keys: usize,
     /// Bytes per stored element.
     size: usize,
     pub context: usize,
@@ -27,7 +23,11 @@ struct Layer {
     experts: Option<Experts>,
     /// How many positions a query attends to; none: all of them.
     window: Option<usize>,
-    /// Whether it has keys and values. A state is left out: it is read once in a pass.
+    /// Elements of all query heads of a position.
+    queries: usize,
+    /// Elements of all key heads of a position, and of all value heads.
+    keys: usize,
+    /// Whether it attends to keys and values. A state is left out: it is read once in a pass.
     has_keys: bool,
 }
 
@@ -53,8 +53,6 @@ impl Shape {
         Self {
             layers: (0..config.n_layers).map(|index| Layer::of(config, index)).collect(),
             head_weights: config.d_model * config.vocab_size,
-            queries: config.n_heads * config.head_dim,
-            keys: config.n_kv_heads * config.head_dim,
             size: model.dtype().size(),
             context: config.context_length,
         }
@@ -77,8 +75,8 @@ impl Shape {
             // Queries times keys, then attention weights times values.
             if layer.has_keys {
                 let seen: usize = (before + 1..=before + new).map(|end| layer.seen(end)).sum();
-                attention += 2 * self.queries * seen;
-                cache += 2 * self.keys * (layer.seen(before + 1) + new - 1);
+                attention += 2 * layer.queries * seen;
+                cache += 2 * layer.keys * (layer.seen(before + 1) + new - 1);
             }
             weights += layer.weights_of_a_pass(sequences * new);
         }
@@ -92,20 +90,35 @@ impl Shape {
 impl Layer {
     fn of(config: &ModelConfig, index: usize) -> Self {
         let mixing = config.mixing_weights(index);
+        let KvHeads { n_kv_heads, head_dim } = config.kv_heads(index);
+        let (queries, keys) = (config.n_heads * head_dim, n_kv_heads * head_dim);
         let Family::Llama(llama) = &config.family else {
             // Up and down projections.
             let weights = mixing + 2 * config.d_model * config.d_ff;
-            return Self { weights, experts: None, window: None, has_keys: true };
+            return Self {
+                weights,
+                experts: None,
+                window: None,
+                queries,
+                keys,
+                has_keys: true,
+            };
         };
         let layer = llama.layer(index);
         // Gate, up and down projections.
         let gated = |d_ff: usize| 3 * config.d_model * d_ff;
+        let dense = gated(layer.d_ff.unwrap_or(config.d_ff));
         let (weights, experts) = match &layer.mlp {
-            Mlp::Dense => (gated(config.d_ff), None),
-            Mlp::Experts(of) => {
+            Mlp::Dense => (dense, None),
+            Mlp::Experts(of) | Mlp::Beside(of) => {
                 let (count, per_token, weights) = (of.count, of.per_token, gated(of.d_ff));
                 let router = count * config.d_model + gated(of.shared.unwrap_or(0));
-                (router, Some(Experts { count, per_token, weights }))
+                let beside = if let Mlp::Beside(_) = layer.mlp {
+                    dense
+                } else {
+                    0
+                };
+                (router + beside, Some(Experts { count, per_token, weights }))
             }
         };
         let has_keys = layer.mixer == Mixer::Attention;
@@ -113,6 +126,8 @@ impl Layer {
             weights: mixing + weights,
             experts,
             window: layer.window,
+            queries,
+            keys,
             has_keys,
         }
     }
@@ -167,13 +182,20 @@ pub mod tests {
     use super::*;
     use crate::bench::Ours;
 
+    const LAYER: Layer = Layer {
+        weights: 100,
+        experts: None,
+        window: None,
+        queries: 8,
+        keys: 4,
+        has_keys: true,
+    };
+
     /// Two layers of 100 weights each, a head of 50.
     pub fn shape() -> Shape {
         Shape {
-            layers: vec![Layer { weights: 100, experts: None, window: None, has_keys: true }; 2],
+            layers: vec![LAYER; 2],
             head_weights: 50,
-            queries: 8,
-            keys: 4,
             size: 4,
             context: 512,
         }
@@ -202,12 +224,7 @@ pub mod tests {
     #[test]
     fn a_token_reads_its_own_experts_and_a_batch_those_of_all() {
         let experts = Experts { count: 8, per_token: 2, weights: 30 };
-        let layers = vec![Layer {
-            weights: 100,
-            experts: Some(experts),
-            window: None,
-            has_keys: true,
-        }];
+        let layers = vec![Layer { experts: Some(experts), ..LAYER }];
         let shape = Shape { layers, ..shape() };
         assert_eq!(shape.weight_bytes(), 4.0 * (100.0 + 8.0 * 30.0 + 50.0));
         let one = shape.pass(1, 3, 1, true);
@@ -223,7 +240,7 @@ pub mod tests {
 
     #[test]
     fn a_window_bounds_what_is_looked_at_and_read() {
-        let layers = vec![Layer { weights: 100, experts: None, window: Some(3), has_keys: true }];
+        let layers = vec![Layer { window: Some(3), ..LAYER }];
         let shape = Shape { layers, ..shape() };
         // One token after nine looks at three, itself included.
         let decode = shape.pass(1, 9, 1, false);

@@ -1,0 +1,72 @@
+//! A feed-forward network, and experts beside it: both read the same hidden states, each after norms of its own
+//! (Gemma 4).
+
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::config::{self, LlamaConfig, ModelConfig};
+use super::experts::Experts;
+use super::feed_forward::FeedForward;
+use super::norm::RmsNorm;
+use super::source::Source;
+use crate::error::Result;
+
+/// What a checkpoint calls the norms: after the feed-forward network, before the experts, and after them.
+pub(super) const NORMS: [&str; 3] = [
+    "post_feedforward_layernorm_1",
+    "pre_feedforward_layernorm_2",
+    "post_feedforward_layernorm_2",
+];
+/// And the weights of the norm of what the router reads.
+pub(super) const ROUTER_SCALE: &str = "router.scale";
+
+/// A feed-forward network with experts beside it.
+#[derive(Module, Debug)]
+pub struct Beside {
+    pub(super) dense: FeedForward,
+    experts: Experts,
+    dense_output_norm: RmsNorm,
+    experts_norm: RmsNorm,
+    experts_output_norm: RmsNorm,
+    router_norm: RmsNorm,
+}
+
+impl Beside {
+    pub(super) fn load(
+        weights: &dyn Source,
+        layer: &str,
+        (config, llama): (&ModelConfig, &LlamaConfig),
+        experts: &config::Experts,
+        dense: FeedForward,
+    ) -> Result<Self> {
+        let d_model = config.d_model;
+        let norm = |name: &str| {
+            RmsNorm::load_in(weights, &format!("{layer}.{name}"), d_model, config, llama)
+        };
+        let experts = Experts::load(weights, layer, config, experts)?;
+        let router = format!("{layer}.{ROUTER_SCALE}");
+        let scale = ((d_model as f64).powf(-0.5), config.norm_eps);
+        Ok(Self {
+            dense,
+            experts,
+            dense_output_norm: norm(NORMS[0])?,
+            experts_norm: norm(NORMS[1])?,
+            experts_output_norm: norm(NORMS[2])?,
+            router_norm: RmsNorm::load_scaled(weights, &router, d_model, scale)?,
+        })
+    }
+
+    /// `x` is what the feed-forward network reads, and `sum` is what it is the norm of: `[batch, seq, d_model]`
+    /// -> `[batch, seq, d_model]`.
+    pub(super) fn forward(&self, x: Tensor<3>, sum: Tensor<3>) -> Tensor<3> {
+        self.beside(self.dense.forward(x), sum).1
+    }
+
+    /// The weights of the experts, `[batch, seq, experts]`, and what becomes of the output of the feed-forward network.
+    pub(super) fn beside(&self, dense: Tensor<3>, sum: Tensor<3>) -> (Tensor<3>, Tensor<3>) {
+        let routing = self.experts.routing(self.router_norm.forward(sum.clone()));
+        let experts = self.experts.mixed(self.experts_norm.forward(sum), routing.clone());
+        let experts = self.experts_output_norm.forward(experts);
+        (routing, self.dense_output_norm.forward(dense) + experts)
+    }
+}
