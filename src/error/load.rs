@@ -163,7 +163,7 @@ pub enum LoadError {
     },
 
     #[error(
-        "{origin}: tensor {tensor} is stored as {found}, but only F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K are read: take a file in one of these types",
+        "{origin}: tensor {tensor} is stored as {found}, but only F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K and MXFP4 are read: take a file in one of these types",
         origin = short(.origin), tensor = quoted(.tensor), found = short(.found)
     )]
     GgufType {

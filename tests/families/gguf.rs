@@ -43,7 +43,7 @@ fn in_gguf(name: &str, architecture: &str, metadata: Metadata<'_>) -> Gguf {
             file.set(&format!("{architecture}.{key}"), Meta::U32(size as u32));
         }
     }
-    let eps = config["rms_norm_eps"].as_f64().unwrap() as f32;
+    let eps = config["rms_norm_eps"].as_f64().or(config["norm_eps"].as_f64()).unwrap() as f32;
     file.set(&format!("{architecture}.attention.layer_norm_rms_epsilon"), Meta::F32(eps));
     for (key, value) in metadata {
         file.set(&format!("{architecture}.{key}"), value.clone());
@@ -81,28 +81,84 @@ fn tensors(name: &str, architecture: &str, config: &Value) -> BTreeMap<String, N
         if is_turned && ["llama", "smollm3", "granite", "mistral3"].contains(&architecture) {
             numbers = interleaved(&numbers, shape[0] as usize, head_dim);
         }
-        if name.contains(".experts.") {
+        if architecture == "gpt-oss" && name.contains(".experts.") {
+            tensors.extend(experts_of_gpt_oss(name, &shape, &numbers));
+            continue;
+        }
+        if name.contains(".conv.conv.") {
+            shape.retain(|size| *size != 1);
+        }
+        if architecture != "gemma4" && name.contains(".experts.") {
             shape.push(0);
         }
         let (stack, all) = tensors.entry(in_file(name, architecture)).or_insert((shape, vec![]));
         all.extend(numbers);
-        if let Some(count) = stack.get_mut(2) {
+        if let Some(count) = stack.get_mut(2).filter(|_| architecture != "gemma4") {
             *count += 1;
         }
     }
     tensors
 }
 
+/// The experts of a layer of gpt-oss, `[experts, in, out]` in a checkpoint, where gate and up take turns, and
+/// `[experts, out, in]` in a file; or their biases. `shape` is as in a file.
+fn experts_of_gpt_oss(name: &str, shape: &[u64], numbers: &[f32]) -> Vec<(String, Numbers)> {
+    let layer = name.split('.').nth(2).unwrap();
+    let (out, rows) = (
+        shape[0] as usize,
+        if shape.len() == 3 {
+            shape[1] as usize
+        } else {
+            1
+        },
+    );
+    let (kind, is_bias) = (if rows == 1 { "bias" } else { "weight" }, rows == 1);
+    let parts: &[(&str, usize, usize)] = match name.contains("gate_up") {
+        true => &[("gate", 0, 2), ("up", 1, 2)],
+        false => &[("down", 0, 1)],
+    };
+    let part = |&(part, first, step): &(&str, usize, usize)| {
+        let of_expert = |matrix: &[f32]| -> Vec<f32> {
+            let columns = (first..out).step_by(step);
+            columns
+                .flat_map(|column| (0..rows).map(move |row| row * out + column))
+                .map(|at| matrix[at])
+                .collect()
+        };
+        let all = numbers.chunks(rows * out).flat_map(of_expert).collect();
+        let (count, out) = (*shape.last().unwrap(), (out / step) as u64);
+        let shape = if is_bias {
+            vec![out, count]
+        } else {
+            vec![rows as u64, out, count]
+        };
+        (format!("blk.{layer}.ffn_{part}_exps.{kind}"), (shape, all))
+    };
+    parts.iter().map(part).collect()
+}
+
 /// The name of a tensor of a checkpoint in a file. `names.json` has those that the package `gguf` gives
 /// them.
 fn in_file(name: &str, architecture: &str) -> String {
     let names = read_json(&fixture("gguf/names.json"));
-    let (stem, kind) = name.rsplit_once('.').unwrap();
+    let (stem, kind) = match name.rsplit_once('.').unwrap() {
+        (stem, kind @ ("weight" | "bias")) => (stem, kind),
+        (_, "sinks") => (name, "weight"),
+        // As the converter for Gemma 4 names them.
+        (stem, "scale") => (&*format!("{stem}.proj"), "scale"),
+        (stem, "per_expert_scale") => (
+            &*format!("{}.experts.down_proj", stem.strip_suffix(".router").unwrap()),
+            "scale",
+        ),
+        _ => (name, "weight"),
+    };
     let mut parts: Vec<&str> = stem.split('.').collect();
     let is_number = |part: &&str| part.parse::<usize>().is_ok();
     let layer = parts.iter().copied().find(is_number).unwrap_or_default();
     if let Some(experts) = parts.iter().position(|part| *part == "experts") {
-        parts.remove(experts + 1);
+        if is_number(&parts[experts + 1]) {
+            parts.remove(experts + 1);
+        }
     }
     let first = parts.iter().map(|part| if is_number(part) { "0" } else { part });
     let first = first.collect::<Vec<_>>().join(".");
@@ -146,7 +202,7 @@ fn number(number: u32) -> Meta {
 /// The same weights give the same bits from both formats.
 #[test]
 fn files_of_these_families_give_the_bits_of_their_folders() {
-    let files: [(&str, &str, Metadata<'_>); 12] = [
+    let files: [(&str, &str, Metadata<'_>); 14] = [
         (
             "gemma3",
             "gemma3",
@@ -165,6 +221,15 @@ fn files_of_these_families_give_the_bits_of_their_folders() {
                 ("rope.freq_base", Meta::F32(1e6)),
                 ("attn_logit_softcapping", Meta::F32(2.5)),
                 ("final_logit_softcapping", Meta::F32(8.0)),
+            ],
+        ),
+        (
+            "lfm2",
+            "lfm2",
+            &[
+                ("attention.head_count_kv", Meta::Integers(vec![0, 2, 0, 2])),
+                ("shortconv.l_cache", number(3)),
+                ("rope.freq_base", Meta::F32(1e6)),
             ],
         ),
         (
@@ -258,9 +323,65 @@ fn files_of_these_families_give_the_bits_of_their_folders() {
                 ("attention.temperature_scale", Meta::F32(0.1)),
             ],
         ),
+        (
+            "gpt-oss",
+            "gpt-oss",
+            &[
+                ("attention.sliding_window", number(8)),
+                ("expert_count", number(6)),
+                ("expert_used_count", number(2)),
+                ("expert_feed_forward_length", number(48)),
+                ("rope.freq_base", Meta::F32(150_000.0)),
+                ("rope.scaling.type", Meta::Text("yarn".to_owned())),
+                ("rope.scaling.factor", Meta::F32(4.0)),
+                ("rope.scaling.original_context_length", number(64)),
+            ],
+        ),
     ];
     for (name, architecture, metadata) in files {
         let model = from_gguf(&in_gguf(name, architecture, metadata), name);
+        assert_eq!(logits(&model), logits(&load(name, &device()).model), "{name}");
+    }
+}
+
+/// Layers with a window have smaller heads, of which keys with `_swa` say, and the others turn a part of their pairs: the
+/// others have a factor that stops them.
+#[test]
+fn a_gemma_4_of_either_kind_gives_the_bits_of_its_folder() {
+    let common = [
+        ("attention.key_length", number(32)),
+        ("attention.value_length", number(32)),
+        ("attention.key_length_swa", number(16)),
+        ("attention.value_length_swa", number(16)),
+        ("rope.dimension_count", number(32)),
+        ("rope.dimension_count_swa", number(16)),
+        ("rope.freq_base", Meta::F32(1e6)),
+    ];
+    let dense = [
+        ("attention.sliding_window", number(9)),
+        (
+            "attention.sliding_window_pattern",
+            Meta::flags(&[true, true, false, true, true, false]),
+        ),
+        ("attention.shared_kv_layers", number(3)),
+        ("embedding_length_per_layer_input", number(16)),
+        ("final_logit_softcapping", Meta::F32(30.0)),
+    ];
+    let experts = [
+        ("attention.sliding_window", number(8)),
+        ("attention.sliding_window_pattern", Meta::flags(&[true, false, true, false])),
+        ("attention.shared_kv_layers", number(0)),
+        ("attention.head_count_kv", Meta::Integers(vec![2, 1, 2, 1])),
+        ("embedding_length_per_layer_input", number(0)),
+        ("expert_count", number(6)),
+        ("expert_used_count", number(2)),
+        ("expert_feed_forward_length", number(40)),
+    ];
+    for (name, metadata) in [("gemma4", &dense[..]), ("gemma4-moe", &experts)] {
+        let mut file = in_gguf(name, "gemma4", &[&common, metadata].concat());
+        let factors: Vec<f32> = (0..16).map(|pair| if pair < 4 { 1.0 } else { 1e30 }).collect();
+        add(&mut file, "rope_freqs.weight".to_owned(), vec![16], &factors);
+        let model = from_gguf(&file, name);
         assert_eq!(logits(&model), logits(&load(name, &device()).model), "{name}");
     }
 }

@@ -50,6 +50,46 @@ fn special_tokens_of_a_sentence_piece_vocabulary() {
     assert_eq!(tokenizer.decode(&hello).unwrap(), "Hello");
 }
 
+/// Gemma 4's vocabulary is as SentencePiece's, and its merges have ranks.
+#[test]
+fn ranked_merges_of_a_sentence_piece_vocabulary() {
+    let folder = fixture("tokenizers/sentencepiece");
+    let model = &read_json(&folder.join("tokenizer.json"))["model"];
+    let vocabulary = model["vocab"].as_object().unwrap();
+    let mut tokens = vec![String::new(); vocabulary.len()];
+    for (token, id) in vocabulary {
+        tokens[id.as_u64().unwrap() as usize].clone_from(token);
+    }
+    let pair = |merge: &serde_json::Value| {
+        format!("{} {}", merge[0].as_str().unwrap(), merge[1].as_str().unwrap())
+    };
+    let merges = model["merges"].as_array().unwrap().iter().map(pair).collect();
+    let kind = |token: &String| match token.as_str() {
+        "<unk>" => 2,
+        "<s>" | "</s>" => 3,
+        token if token.starts_with("<0x") => 6,
+        _ => 1,
+    };
+    let mut file = whole("spm");
+    for (key, value) in [
+        ("model", Meta::Text("gemma4".to_owned())),
+        ("token_type", Meta::Integers(tokens.iter().map(kind).collect())),
+        ("tokens", Meta::Texts(tokens.clone())),
+        ("merges", Meta::Texts(merges)),
+        ("add_bos_token", Meta::Bool(false)),
+    ] {
+        file.set(&format!("tokenizer.ggml.{key}"), value);
+    }
+    file.remove("tokenizer.ggml.scores");
+    let bytes = file.to_bytes();
+    let file = GgufFile::from_bytes(&bytes, "gemma4").unwrap();
+    let tokenizer = Tokenizer::from_gguf(&file, tokens.len()).unwrap();
+    for row in read_json(&folder.join("expected.json")).as_array().unwrap() {
+        let text = row["text"].as_str().unwrap();
+        assert_eq!(tokenizer.encode(text).unwrap(), ids(&row["ids"]), "{text:?}");
+    }
+}
+
 #[test]
 fn the_chat_template_and_the_ends_of_a_turn_are_read() {
     let pretrained = load_gguf("llama");

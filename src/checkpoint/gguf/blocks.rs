@@ -28,6 +28,8 @@ pub enum BlockType {
     Q4K,
     Q5K,
     Q6K,
+    /// A power of two, and 4 bits for each number, of which 3 are its magnitude.
+    Mxfp4,
 }
 
 /// A block taken apart. Group `g` holds the integers from `g * group` on, with `scales[g]` and
@@ -62,13 +64,14 @@ impl BlockType {
             Self::Q4K => "Q4_K",
             Self::Q5K => "Q5_K",
             Self::Q6K => "Q6_K",
+            Self::Mxfp4 => "MXFP4",
         }
     }
 
     /// The numbers in a block.
     pub(crate) fn numbers(self) -> usize {
         match self {
-            Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 => 32,
+            Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 | Self::Mxfp4 => 32,
             Self::Q4K | Self::Q5K | Self::Q6K => 256,
         }
     }
@@ -84,6 +87,7 @@ impl BlockType {
             Self::Q4K => 144,
             Self::Q5K => 176,
             Self::Q6K => 210,
+            Self::Mxfp4 => 17,
         }
     }
 
@@ -95,15 +99,16 @@ impl BlockType {
         }
     }
 
-    /// The format of panels that holds every number.
-    pub(crate) fn group_format(self) -> GroupFormat {
-        match self {
+    /// The format of panels that holds every number. None has powers of two as large as MXFP4.
+    pub(crate) fn group_format(self) -> Option<GroupFormat> {
+        Some(match self {
             Self::Q8_0 | Self::Q5_0 => GroupFormat::Int8,
             Self::Q4_0 => GroupFormat::Int4,
             Self::Q5_1 | Self::Q5K => GroupFormat::Int8Min,
             Self::Q4_1 | Self::Q4K => GroupFormat::Int4Min,
             Self::Q6K => GroupFormat::Int8Halves,
-        }
+            Self::Mxfp4 => return None,
+        })
     }
 
     /// The groups of a block of [`bytes`](Self::bytes) bytes, as panels have them.
@@ -134,6 +139,7 @@ impl BlockType {
             Self::Q4K => k_quants::q4_k(block, to),
             Self::Q5K => k_quants::q5_k(block, to),
             Self::Q6K => k_quants::q6_k(block, to),
+            Self::Mxfp4 => simple::mxfp4(block, to),
         }
     }
 

@@ -36,6 +36,9 @@ pub(super) enum Architecture {
     Qwen3,
     Qwen3Moe,
     Gemma3,
+    Gemma4,
+    GptOss,
+    Lfm2,
     SmolLm3,
     Phi3,
     /// OLMo 3, and OLMo 2.
@@ -49,7 +52,7 @@ pub(super) enum Architecture {
 impl Architecture {
     pub(super) fn of(file: &GgufFile<'_>) -> Result<Self> {
         const KNOWN: &str = "`llama`, `mistral3`, `qwen2`, `qwen3`, `qwen3moe`, `gemma3`, \
-                             `smollm3`, `phi3`, `olmo2`, `granite` or `gpt2`";
+                             `gemma4`, `gpt-oss`, `lfm2`, `smollm3`, `phi3`, `olmo2`, `granite` or `gpt2`";
         let metadata = &file.metadata;
         Ok(match metadata.text(ARCHITECTURE)? {
             Some("llama") => Self::Llama,
@@ -57,6 +60,9 @@ impl Architecture {
             Some("qwen3") => Self::Qwen3,
             Some("qwen3moe") => Self::Qwen3Moe,
             Some("gemma3") => Self::Gemma3,
+            Some("gemma4") => Self::Gemma4,
+            Some("gpt-oss") => Self::GptOss,
+            Some("lfm2") => Self::Lfm2,
             Some("smollm3") => Self::SmolLm3,
             Some("phi3") => Self::Phi3,
             Some("olmo2") => Self::Olmo2,
@@ -84,6 +90,9 @@ impl Architecture {
             Self::Qwen3 => "qwen3",
             Self::Qwen3Moe => "qwen3moe",
             Self::Gemma3 => "gemma3",
+            Self::Gemma4 => "gemma4",
+            Self::GptOss => "gpt-oss",
+            Self::Lfm2 => "lfm2",
             Self::SmolLm3 => "smollm3",
             Self::Phi3 => "phi3",
             Self::Olmo2 => "olmo2",
@@ -175,6 +184,9 @@ impl Keys<'_> {
         };
         let llama = match architecture {
             Architecture::Gemma3 => self.gemma3(llama, d_model, head_dim)?,
+            Architecture::Gemma4 => self.gemma4(llama, d_model, file)?,
+            Architecture::GptOss => self.gpt_oss(llama)?,
+            Architecture::Lfm2 => self.lfm2(llama, file)?,
             Architecture::SmolLm3 => self.smollm3(llama)?,
             Architecture::Phi3 => self.phi3(llama)?,
             Architecture::Olmo2 => self.olmo2(llama)?,
@@ -183,19 +195,30 @@ impl Keys<'_> {
             Architecture::Llama => self.experts(self.windows(llama)?)?,
             _ => self.experts(llama)?,
         };
-        let n_kv_heads = self.optional_size("attention.head_count_kv")?.unwrap_or(n_heads);
+        let head_dim = match architecture {
+            Architecture::Gemma4 => self.size("attention.key_length_swa")?,
+            _ => head_dim,
+        };
+        let n_kv_heads = self.n_kv_heads()?.unwrap_or(n_heads);
         let eps = "attention.layer_norm_rms_epsilon";
         let config = self.common(Family::Llama(llama), d_model, n_heads, eps, file)?;
         Ok(ModelConfig {
             n_kv_heads,
             head_dim,
             activation: match architecture {
-                Architecture::Gemma3 => Activation::GeluTanh,
+                Architecture::Gemma3 | Architecture::Gemma4 => Activation::GeluTanh,
+                Architecture::GptOss => Activation::ClampedSilu,
                 _ => Activation::Silu,
             },
             context_length: self.context(architecture, config.context_length, file)?,
             ..config
         })
+    }
+
+    /// How many heads of keys and values layers have, where they have some: those of the first.
+    fn n_kv_heads(&self) -> Result<Option<usize>> {
+        let heads = self.metadata.sizes(&self.key(KV_HEADS), self.size("block_count")?)?;
+        Ok(heads.and_then(|heads| heads.into_iter().find(|heads| *heads > 0)))
     }
 
     fn gpt2(&self, file: &GgufFile<'_>) -> Result<ModelConfig> {
@@ -231,7 +254,7 @@ impl Keys<'_> {
             n_heads,
             n_kv_heads: n_heads,
             head_dim: d_model / n_heads,
-            d_ff: self.size("feed_forward_length")?,
+            d_ff: self.d_ff()?,
             context_length: self.size("context_length")?,
             norm_eps: self.positive(eps, None)?,
             activation: Activation::GeluTanh,
@@ -241,11 +264,17 @@ impl Keys<'_> {
         })
     }
 
+    /// The inner size of feed-forward networks: that of the first layer, where they have others.
+    fn d_ff(&self) -> Result<usize> {
+        let sizes = self.metadata.sizes(&self.key(D_FF), self.size("block_count")?)?;
+        sizes.and_then(|sizes| sizes.first().copied()).ok_or_else(|| self.wrong(D_FF, SIZE))
+    }
+
     /// Rejects what this crate does not implement.
     fn check_supported(&self, architecture: Architecture) -> Result<()> {
-        use Architecture::{Gemma3, Llama, Mistral3, Olmo2, Phi3, Qwen3Moe};
-        let has_experts = matches!(architecture, Llama | Qwen3Moe);
-        let has_windows = matches!(architecture, Llama | Gemma3 | Phi3 | Olmo2);
+        use Architecture::{Gemma3, Gemma4, GptOss, Llama, Mistral3, Olmo2, Phi3, Qwen3Moe};
+        let has_experts = matches!(architecture, Llama | Qwen3Moe | Gemma4 | GptOss);
+        let has_windows = matches!(architecture, Llama | Gemma3 | Gemma4 | GptOss | Phi3 | Olmo2);
         for (key, is_supported, expected) in [
             ("expert_count", has_experts, "0, a model without experts"),
             ("attention.sliding_window", has_windows, "0, attention over the whole sequence"),
@@ -402,6 +431,9 @@ impl Keys<'_> {
         }
     }
 }
+
+pub(super) const KV_HEADS: &str = "attention.head_count_kv";
+pub(super) const D_FF: &str = "feed_forward_length";
 
 const SIZE: &str = "a size from 1 to 2^31 - 1";
 

@@ -1,13 +1,30 @@
 //! What the metadata of some architectures says of their layers.
 
-use super::config::Keys;
+use super::config::{D_FF, KV_HEADS, Keys};
+use super::file::GgufFile;
 use crate::error::Result;
 use crate::model::config::{
-    ExpertNames, Experts, LayerConfig, LlamaConfig, Mlp, Norms, QueryGrowth, RopeConfig,
+    Convolution, ExpertNames, Experts, KvHeads, KvSource, LayerConfig, LayerEmbedding, LlamaConfig,
+    Mixer, Mlp, Norms, QkNorm, QueryGrowth, RopeConfig, RopeScaling,
 };
 
 /// Files do not say at what base layers with a window rotate.
 const LOCAL_THETA: f64 = 10_000.0;
+
+/// Files have a factor for each pair that is so large that the pair does not turn.
+fn proportional(rope: RopeConfig) -> RopeConfig {
+    let RopeScaling::Factors(factors) = &rope.scaling else {
+        return rope;
+    };
+    let pairs = factors.iter().take_while(|factor| **factor == 1.0).count();
+    if factors[pairs..].iter().any(|factor| *factor < 1e29) {
+        return rope;
+    }
+    RopeConfig {
+        scaling: RopeScaling::Proportional { factor: 1.0, pairs },
+        ..rope
+    }
+}
 
 impl Keys<'_> {
     /// Norms hold `1 + weight` in these files. llama.cpp takes much of the rest for granted.
@@ -52,6 +69,144 @@ impl Keys<'_> {
             attention_scale: Some(LlamaConfig::inverse_root(scalar)),
             attention_softcap: self.optional_positive("attn_logit_softcapping")?,
             logit_softcap: self.optional_positive("final_logit_softcapping")?,
+            ..llama
+        })
+    }
+
+    /// What keys say is about layers without a window, and `_swa` about those with one. Values are keys in a layer that
+    /// has no matrix for them.
+    pub(super) fn gemma4(
+        &self,
+        llama: LlamaConfig,
+        d_model: usize,
+        file: &GgufFile<'_>,
+    ) -> Result<LlamaConfig> {
+        let count = self.size("block_count")?;
+        let (pattern, shared_key) =
+            ("attention.sliding_window_pattern", "attention.shared_kv_layers");
+        let Some(slides) = self.metadata.flags(&self.key(pattern))? else {
+            return Err(self.wrong(pattern, "a flag for each layer"));
+        };
+        let shared = self.metadata.size(&self.key(shared_key))?.unwrap_or(0);
+        if slides.len() != count || count == 0 {
+            return Err(self.wrong(pattern, "a flag for each layer"));
+        }
+        if shared >= count {
+            return Err(self.wrong(shared_key, "fewer than block_count"));
+        }
+        let (window, own) = (self.window()?, count - shared);
+        if window.is_none() && slides.contains(&true) {
+            return Err(self.wrong("attention.sliding_window", "a window, as some layers have one"));
+        }
+        let kv_heads = self.metadata.sizes(&self.key(KV_HEADS), count)?;
+        let kv_heads = kv_heads.ok_or_else(|| self.wrong(KV_HEADS, "a number of heads"))?;
+        let sizes = [
+            self.size("attention.key_length")?,
+            self.size("attention.key_length_swa")?,
+        ];
+        let d_ffs = self.metadata.sizes(&self.key(D_FF), count)?.unwrap_or_default();
+        let local = RopeConfig::new(self.positive("rope.freq_base_swa", Some(LOCAL_THETA))?);
+        let plain = self.experts(llama.clone())?.layers.swap_remove(0);
+        let mlp = match plain.mlp {
+            Mlp::Experts(experts) => {
+                Mlp::Beside(Experts { factors: true, names: ExpertNames::Outside, ..experts })
+            }
+            other => other,
+        };
+        let full_rope = plain.rope.map(proportional);
+        let heads = |i: usize| KvHeads {
+            n_kv_heads: kv_heads[i],
+            head_dim: sizes[usize::from(slides[i])],
+        };
+        let swa = KvHeads {
+            n_kv_heads: kv_heads.iter().copied().find(|heads| *heads > 0).unwrap_or(0),
+            head_dim: sizes[1],
+        };
+        let n_heads = self.size("attention.head_count")?;
+        let mut layers = Vec::with_capacity(count);
+        for i in 0..count {
+            let (of, n) = (heads(i), slides[i]);
+            if of.n_kv_heads == 0 || n_heads % of.n_kv_heads != 0 {
+                return Err(self.wrong(KV_HEADS, "divisors of attention.head_count"));
+            }
+            let source = match (0..own.min(i)).rev().find(|&j| slides[j] == n) {
+                Some(source) if i >= own && heads(source) == of => KvSource::Layer(source),
+                _ if i >= own => {
+                    let some = "layers that have an earlier one of their kind to share with";
+                    return Err(self.wrong(shared_key, some));
+                }
+                _ if file.holds(&format!("blk.{i}.attn_v.weight")) => KvSource::Own,
+                _ => KvSource::Keys,
+            };
+            let d_ff = d_ffs.get(i).copied();
+            layers.push(LayerConfig {
+                window: window.filter(|_| n),
+                norms: Norms::Around,
+                mlp: mlp.clone(),
+                rope: if n {
+                    Some(local.clone())
+                } else {
+                    full_rope.clone()
+                },
+                heads: Some(of).filter(|of| *of != swa),
+                source,
+                d_ff: d_ff.filter(|d_ff| Some(d_ff) != d_ffs.first()),
+                ..LayerConfig::plain(local.clone())
+            });
+        }
+        let width = self.metadata.size(&self.key("embedding_length_per_layer_input"))?;
+        let width = width.filter(|width| *width > 0);
+        let tokens = || file.shape("per_layer_token_embd.weight");
+        let tokens = width.map(|_| tokens()).transpose()?;
+        let tokens = tokens.and_then(|shape| shape.first().copied()).unwrap_or(0);
+        Ok(LlamaConfig {
+            layers,
+            qk_norm: Some(QkNorm::Head),
+            value_norm: true,
+            layer_embedding: width.map(|width| LayerEmbedding { tokens, width }),
+            layer_scale: true,
+            embedding_scale: Some((d_model as f64).sqrt()),
+            attention_scale: Some(1.0),
+            logit_softcap: self.optional_positive("final_logit_softcapping")?,
+            ..llama
+        })
+    }
+
+    /// A window in every other layer. Files do not say that the interpolation of YaRN begins and ends between pairs.
+    pub(super) fn gpt_oss(&self, llama: LlamaConfig) -> Result<LlamaConfig> {
+        let window = self.window()?;
+        let mut layer = self.experts(llama.clone())?.layers.swap_remove(0);
+        if let Mlp::Experts(experts) = &mut layer.mlp {
+            experts.bias = true;
+        }
+        if let Some(RopeConfig { scaling: RopeScaling::Yarn { truncate, .. }, .. }) =
+            &mut layer.rope
+        {
+            *truncate = false;
+        }
+        let layers = [window, None].map(|window| LayerConfig { window, ..layer.clone() });
+        Ok(LlamaConfig { layers: layers.to_vec(), sinks: true, ..llama })
+    }
+
+    /// A layer without heads of keys and values has a short convolution.
+    pub(super) fn lfm2(&self, llama: LlamaConfig, file: &GgufFile<'_>) -> Result<LlamaConfig> {
+        let count = self.size("block_count")?;
+        let heads = self.metadata.sizes(&self.key(KV_HEADS), count)?;
+        let heads = heads.ok_or_else(|| self.wrong(KV_HEADS, "a number for each layer"))?;
+        let width = self.size("shortconv.l_cache")?;
+        let of_convolution = |i: usize| file.holds(&format!("blk.{i}.shortconv.in_proj.bias"));
+        let convolution = Convolution { width, bias: (0..count).any(of_convolution) };
+        let layer = |heads: &usize| match heads {
+            0 => LayerConfig {
+                mixer: Mixer::Convolution(convolution),
+                rope: None,
+                ..llama.layers[0].clone()
+            },
+            _ => llama.layers[0].clone(),
+        };
+        Ok(LlamaConfig {
+            layers: heads.iter().map(layer).collect(),
+            qk_norm: Some(QkNorm::Head),
             ..llama
         })
     }

@@ -299,6 +299,19 @@ impl Metadata {
         self.optional(key, size, "a whole number, 0 or above")
     }
 
+    /// Sizes of so many layers: one for all of them, or one of each.
+    pub(super) fn sizes(&self, key: &str, layers: usize) -> Result<Option<Vec<usize>>> {
+        let sizes = |value: &Value| match value {
+            Value::Integers(numbers) if numbers.len() == layers => {
+                numbers.iter().map(|number| usize::try_from(*number).ok()).collect()
+            }
+            Value::Unsigned(number) => Some(vec![usize::try_from(*number).ok()?; layers]),
+            Value::Signed(number) => Some(vec![usize::try_from(*number).ok()?; layers]),
+            _ => None,
+        };
+        self.optional(key, sizes, "a whole number, 0 or above, or one for each layer")
+    }
+
     pub(super) fn number(&self, key: &str) -> Result<Option<f64>> {
         let number = |value: &Value| match *value {
             Value::Float(number) => Some(number),

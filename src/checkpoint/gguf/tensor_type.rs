@@ -45,6 +45,7 @@ impl TensorType {
             13 => Self::Blocks(BlockType::Q5K),
             14 => Self::Blocks(BlockType::Q6K),
             30 => Self::Bf16,
+            39 => Self::Blocks(BlockType::Mxfp4),
             _ => return None,
         })
     }
@@ -70,7 +71,7 @@ impl TensorType {
     pub(super) fn group_format(self) -> Option<GroupFormat> {
         match self {
             Self::F32 | Self::F16 | Self::Bf16 => None,
-            Self::Blocks(blocks) => Some(blocks.group_format()),
+            Self::Blocks(blocks) => blocks.group_format(),
         }
     }
 
@@ -107,7 +108,6 @@ pub(super) fn name_of_unread(id: u32) -> String {
         29 => "IQ1_M",
         34 => "TQ1_0",
         35 => "TQ2_0",
-        39 => "MXFP4",
         other => return format!("type {other}"),
     };
     name.to_owned()

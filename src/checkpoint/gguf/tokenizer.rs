@@ -73,14 +73,17 @@ enum Kind {
     ByteLevel,
     /// SentencePiece's BPE on characters, with scores.
     SentencePiece,
+    /// The same, with ranked merges.
+    Gemma4,
 }
 
 impl Kind {
     fn read(metadata: &Metadata) -> Result<Self> {
-        const KNOWN: &str = "`gpt2` (byte-level BPE) or `llama` (SentencePiece's BPE)";
+        const KNOWN: &str = "`gpt2` (byte-level BPE), `llama` (SentencePiece's BPE) or `gemma4`";
         match metadata.text(MODEL)? {
             Some("gpt2") => Ok(Self::ByteLevel),
             Some("llama") => Ok(Self::SentencePiece),
+            Some("gemma4") => Ok(Self::Gemma4),
             Some(other) => Err(LoadError::Unsupported {
                 origin: metadata.origin().to_owned(),
                 field: MODEL,
@@ -117,7 +120,7 @@ impl<'a> Vocabulary<'a> {
     fn tokenizer_json(&self) -> Result<Value> {
         let mut parts = match self.kind {
             Kind::ByteLevel => byte_level::parts(self)?,
-            Kind::SentencePiece => sentence_piece::parts(self)?,
+            Kind::SentencePiece | Kind::Gemma4 => sentence_piece::parts(self)?,
         };
         parts["version"] = "1.0".into();
         parts["added_tokens"] = self.added_tokens()?;
@@ -182,7 +185,7 @@ impl<'a> Vocabulary<'a> {
     fn post_processor(&self) -> Result<Value> {
         let adds_bos = match self.kind {
             Kind::ByteLevel => pre_tokenizer::PreTokenizer::read(self.metadata)?.adds_bos,
-            Kind::SentencePiece => true,
+            Kind::SentencePiece | Kind::Gemma4 => true,
         };
         let bos = self.added_id("bos", self.ids.bos, adds_bos)?;
         let eos = self.added_id("eos", self.ids.eos, false)?;

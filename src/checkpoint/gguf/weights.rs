@@ -85,9 +85,15 @@ impl<'a> GgufWeights<'a> {
             ([experts, rows, columns], [all, width]) => {
                 experts.checked_mul(*rows) == Some(*all) && columns == width
             }
+            // And their biases behind each other.
+            ([experts, rows], [all]) => experts.checked_mul(*rows) == Some(*all),
             _ => false,
         };
-        if info.shape != shape && !is_stack {
+        // A convolution has no dimension of 1 there.
+        let long = |shape: &[usize]| -> Vec<usize> {
+            shape.iter().copied().filter(|size| *size != 1).collect()
+        };
+        if long(&info.shape) != long(shape) && !is_stack {
             let (found, expected) = (info.shape.clone(), shape.to_vec());
             let tensor = in_file.clone();
             return Err(LoadError::TensorShape { origin: origin(), tensor, found, expected }.into());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::*;
 
-const TYPES: [(&str, BlockType); 8] = [
+const TYPES: [(&str, BlockType); 9] = [
     ("q4_0", BlockType::Q4_0),
     ("q4_1", BlockType::Q4_1),
     ("q5_0", BlockType::Q5_0),
@@ -13,6 +13,7 @@ const TYPES: [(&str, BlockType); 8] = [
     ("q4_k", BlockType::Q4K),
     ("q5_k", BlockType::Q5K),
     ("q6_k", BlockType::Q6K),
+    ("mxfp4", BlockType::Mxfp4),
 ];
 
 #[test]

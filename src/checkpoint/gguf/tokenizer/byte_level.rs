@@ -35,7 +35,7 @@ pub(super) fn parts(vocabulary: &Vocabulary<'_>) -> Result<Value> {
 }
 
 /// The pairs of tokens that are merged, the first ones first.
-fn merges(vocabulary: &Vocabulary<'_>) -> Result<Value> {
+pub(super) fn merges(vocabulary: &Vocabulary<'_>) -> Result<Value> {
     let metadata = vocabulary.metadata;
     let merges = metadata.texts(MERGES)?;
     let merges = merges.ok_or_else(|| metadata.wrong(MERGES, "an array of texts"))?;

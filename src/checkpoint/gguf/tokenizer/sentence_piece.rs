@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::merges::merges_by_score;
-use super::{TokenType, Vocabulary};
+use super::{Kind, TokenType, Vocabulary, byte_level};
 use crate::error::Result;
 
 const SCORES: &str = "tokenizer.ggml.scores";
@@ -41,7 +41,10 @@ pub(super) fn parts(vocabulary: &Vocabulary<'_>) -> Result<Value> {
             "byte_fallback": true,
             "ignore_merges": false,
             "vocab": vocabulary.ids_of_tokens(),
-            "merges": merges(vocabulary)?,
+            "merges": match vocabulary.kind {
+                Kind::Gemma4 => byte_level::merges(vocabulary)?,
+                _ => merges(vocabulary)?,
+            },
         },
     }))
 }
