@@ -116,8 +116,12 @@ fn random_models_give_the_logits_of_transformers_or_are_refused_by_name() {
             Ok(model) => {
                 let input = Input::whole(&case.ids).with_logits(Logits::All);
                 let found = model.forward(&mut [input]).unwrap();
+                // Gemma 4 does not scale scores, so that with random norms they are large: there transformers
+                // itself is up to 1.7e-5 from its results in f64 when it computes in f32.
+                let is_gemma4 = case.config["model_type"] == "gemma4_text";
+                let tolerance = if is_gemma4 { 1e-4 } else { 1e-5 };
                 for (row, reference) in case.rows.iter().zip(&case.logits) {
-                    assert_relatively_close(&found[*row], reference, 1e-5, &what);
+                    assert_relatively_close(&found[*row], reference, tolerance, &what);
                 }
                 equal += 1;
             }
