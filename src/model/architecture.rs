@@ -18,10 +18,7 @@ use crate::error::{DeviceError, Error, Result};
 
 /// A network of Burn's operations, with the RoPE frequencies where it uses them.
 #[derive(Debug)]
-#[cfg_attr(
-    feature = "cube",
-    expect(clippy::large_enum_variant, reason = "a model has one")
-)]
+#[expect(clippy::large_enum_variant, reason = "a model has one")]
 pub(super) enum Architecture {
     Llama { decoder: Decoder, ropes: Ropes },
     Gpt2(Gpt2),

@@ -40,7 +40,7 @@ enum Kept {
     /// `[seq, n_kv_heads * head_dim]` each.
     Numbers([Vec<f32>; 2]),
     /// `[batch, seq, n_kv_heads, head_dim]` each.
-    Tensors([Tensor<4>; 2]),
+    Tensors(Box<[Tensor<4>; 2]>),
 }
 
 /// The new tokens of one sequence.
@@ -115,7 +115,7 @@ impl Pass<'_> {
 
     /// Keeps the keys and values of a layer that a later one reads too.
     pub(super) fn keep(&mut self, layer: usize, kv: [&Tensor<4>; 2]) {
-        self.kept.insert(layer, Kept::Tensors(kv.map(Tensor::clone)));
+        self.kept.insert(layer, Kept::Tensors(Box::new(kv.map(Tensor::clone))));
     }
 
     /// What was [kept](Self::keep) of this layer.
@@ -124,7 +124,7 @@ impl Pass<'_> {
     /// Where nothing was.
     pub(super) fn kept(&self, layer: usize) -> [Tensor<4>; 2] {
         match self.kept.get(&layer) {
-            Some(Kept::Tensors(kv)) => kv.clone(),
+            Some(Kept::Tensors(kv)) => kv.as_ref().clone(),
             _ => panic!("a layer keeps its keys and values before another reads them"),
         }
     }
