@@ -5,8 +5,8 @@ use std::fmt::Write;
 use slowburn::checkpoint::Weights;
 use slowburn::device::{self, DeviceChoice};
 use slowburn::model::config::{
-    Activation, Convolution, DeltaRule, Family, LatentConfig, LayerConfig, LlamaConfig, Mixer, Mlp,
-    Norms, RopeConfig,
+    Activation, Convolution, DeltaRule, Family, LatentConfig, LayerConfig, LlamaConfig, Mixer,
+    RopeConfig,
 };
 use slowburn::model::{Input, Logits, Model, ModelConfig};
 use slowburn_examples::cli::Result;
@@ -42,14 +42,7 @@ fn three_of_four(mixer: Mixer) -> Vec<LayerConfig> {
 // ANCHOR_END: mixers
 
 fn layer(mixer: Mixer) -> LayerConfig {
-    let rope = Some(RopeConfig::new(10_000.0));
-    LayerConfig {
-        mixer,
-        window: None,
-        rope,
-        norms: Norms::Before,
-        mlp: Mlp::Dense,
-    }
+    LayerConfig { mixer, ..LayerConfig::plain(RopeConfig::new(10_000.0)) }
 }
 
 /// A model of four layers with random weights, and heads of 16 numbers.
