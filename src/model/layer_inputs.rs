@@ -54,7 +54,6 @@ impl LayerInputs {
         }))
     }
 
-    // ANCHOR: inputs
     /// The vectors of all layers for each token: its own, and what its embedding in the model becomes.
     /// `[batch, seq]` and `[batch, seq, d_model]` -> `[batch, seq, layers, width]`
     pub(super) fn forward(&self, ids: Tensor<2, Int>, embeddings: Tensor<3>) -> Tensor<4> {
@@ -66,7 +65,6 @@ impl LayerInputs {
         let of_model = self.per_layer_projection_norm.forward(of_model);
         (of_model + own * (self.width as f64).sqrt()) * 0.5f64.sqrt()
     }
-    // ANCHOR_END: inputs
 }
 
 /// What a layer makes of its vectors.
