@@ -345,7 +345,9 @@ mod tests {
                 sleep(limit * 3 / 4).await;
                 let error =
                     compile(&service, Grammar::Regex("[ab]+".to_owned())).await.unwrap_err();
-                assert_eq!(error.body().error.code, Some("deadline_exceeded"));
+                let error = error.body().error;
+                assert_eq!(error.code, Some("deadline_exceeded"));
+                assert!(error.message.contains("send a simpler grammar"), "{}", error.message);
                 assert_eq!(deadline::left(limit), Duration::from_nanos(1));
             })
             .await;
