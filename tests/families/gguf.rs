@@ -383,6 +383,22 @@ fn a_gemma_4_of_either_kind_gives_the_bits_of_its_folder() {
         add(&mut file, "rope_freqs.weight".to_owned(), vec![16], &factors);
         let model = from_gguf(&file, name);
         assert_eq!(logits(&model), logits(&load(name, &device()).model), "{name}");
+
+        // What cannot be is refused, and read no further.
+        for (key, value) in [
+            ("attention.key_length", number(33)),
+            ("attention.head_count_kv", number(3)),
+            ("attention.shared_kv_layers", number(9)),
+            ("attention.sliding_window_pattern", Meta::flags(&[true])),
+            ("embedding_length_per_layer_input", number(u32::MAX)),
+            ("block_count", number(u32::MAX >> 1)),
+        ] {
+            let mut file = in_gguf(name, "gemma4", &[&common, metadata].concat());
+            file.set(&format!("gemma4.{key}"), value);
+            let bytes = file.to_bytes();
+            let file = GgufFile::from_bytes(&bytes, name).unwrap();
+            assert!(ModelConfig::from_gguf(&file).is_err(), "{name}: {key}");
+        }
     }
 }
 

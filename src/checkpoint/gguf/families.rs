@@ -104,6 +104,9 @@ impl Keys<'_> {
             self.size("attention.key_length")?,
             self.size("attention.key_length_swa")?,
         ];
+        if !sizes[0].is_multiple_of(2) {
+            return Err(self.wrong("attention.key_length", "an even size (RoPE turns pairs)"));
+        }
         let d_ffs = self.metadata.sizes(&self.key(D_FF), count)?.unwrap_or_default();
         let local = RopeConfig::new(self.positive("rope.freq_base_swa", Some(LOCAL_THETA))?);
         let plain = self.experts(llama.clone())?.layers.swap_remove(0);
@@ -115,7 +118,7 @@ impl Keys<'_> {
         };
         let full_rope = plain.rope.map(proportional);
         let heads = |i: usize| KvHeads {
-            n_kv_heads: kv_heads[i],
+            n_kv_heads: kv_heads[i % kv_heads.len()],
             head_dim: sizes[usize::from(slides[i])],
         };
         let swa = KvHeads {
@@ -138,7 +141,7 @@ impl Keys<'_> {
                 _ if file.holds(&format!("blk.{i}.attn_v.weight")) => KvSource::Own,
                 _ => KvSource::Keys,
             };
-            let d_ff = d_ffs.get(i).copied();
+            let d_ff = d_ffs.get(i % d_ffs.len().max(1)).copied();
             layers.push(LayerConfig {
                 window: window.filter(|_| n),
                 norms: Norms::Around,
@@ -154,11 +157,19 @@ impl Keys<'_> {
                 ..LayerConfig::plain(local.clone())
             });
         }
-        let width = self.metadata.size(&self.key("embedding_length_per_layer_input"))?;
-        let width = width.filter(|width| *width > 0);
-        let tokens = || file.shape("per_layer_token_embd.weight");
-        let tokens = width.map(|_| tokens()).transpose()?;
-        let tokens = tokens.and_then(|shape| shape.first().copied()).unwrap_or(0);
+        let width_key = "embedding_length_per_layer_input";
+        let width = self.metadata.size(&self.key(width_key))?.filter(|width| *width > 0);
+        let mut tokens = 0;
+        if let Some(width) = width {
+            let [own, all] = ["per_layer_token_embd.weight", "token_embd.weight"];
+            tokens = file.shape(own)?.first().copied().unwrap_or(0);
+            let has_all = file.shape(all)?.first().is_none_or(|all| tokens >= *all);
+            if width > i32::MAX as usize || !has_all {
+                let rows =
+                    "a size below 2^31, with as many rows of per_layer_token_embd as of token_embd";
+                return Err(self.wrong(width_key, rows));
+            }
+        }
         Ok(LlamaConfig {
             layers,
             qk_norm: Some(QkNorm::Head),

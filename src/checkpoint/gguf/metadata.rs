@@ -299,14 +299,14 @@ impl Metadata {
         self.optional(key, size, "a whole number, 0 or above")
     }
 
-    /// Sizes of so many layers: one for all of them, or one of each.
+    /// Sizes of so many layers: one of each, or only one, for all of them.
     pub(super) fn sizes(&self, key: &str, layers: usize) -> Result<Option<Vec<usize>>> {
         let sizes = |value: &Value| match value {
             Value::Integers(numbers) if numbers.len() == layers => {
                 numbers.iter().map(|number| usize::try_from(*number).ok()).collect()
             }
-            Value::Unsigned(number) => Some(vec![usize::try_from(*number).ok()?; layers]),
-            Value::Signed(number) => Some(vec![usize::try_from(*number).ok()?; layers]),
+            Value::Unsigned(number) => Some(vec![usize::try_from(*number).ok()?]),
+            Value::Signed(number) => Some(vec![usize::try_from(*number).ok()?]),
             _ => None,
         };
         self.optional(key, sizes, "a whole number, 0 or above, or one for each layer")
