@@ -155,10 +155,10 @@ fn in_file(name: &str, architecture: &str) -> String {
     let mut parts: Vec<&str> = stem.split('.').collect();
     let is_number = |part: &&str| part.parse::<usize>().is_ok();
     let layer = parts.iter().copied().find(is_number).unwrap_or_default();
-    if let Some(experts) = parts.iter().position(|part| *part == "experts") {
-        if is_number(&parts[experts + 1]) {
-            parts.remove(experts + 1);
-        }
+    if let Some(experts) = parts.iter().position(|part| *part == "experts")
+        && is_number(&parts[experts + 1])
+    {
+        parts.remove(experts + 1);
     }
     let first = parts.iter().map(|part| if is_number(part) { "0" } else { part });
     let first = first.collect::<Vec<_>>().join(".");
