@@ -18,6 +18,7 @@ mod qwen35;
 mod rope;
 mod smollm3;
 
+use super::quantization::Quantization;
 use file::given;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -147,11 +148,8 @@ struct Kind {
 
 impl Kind {
     fn check_supported(&self, origin: &str) -> Result<()> {
-        let is_read =
-            |value: &&Value| self.model_type == "gpt_oss" && value["quant_method"] == "mxfp4";
-        if let Some(value) = self.quantization_config.as_ref().filter(|value| !is_read(value)) {
-            let plain = "a checkpoint of plain F32, F16 or BF16 weights, without this field,";
-            return Err(unsupported(origin, "quantization_config", value.clone(), plain));
+        if let Some(value) = &self.quantization_config {
+            Quantization::from_value(value, origin)?;
         }
         if self.is_causal == Some(false) {
             let causal = "`true` (a text is read forwards)";
@@ -243,13 +241,13 @@ fn token_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D
     Ok(id.and_then(|id| u32::try_from(id).ok()))
 }
 
-fn parse<T: serde::de::DeserializeOwned>(json: &[u8], origin: &str) -> Result<T> {
+pub(super) fn parse<T: serde::de::DeserializeOwned>(json: &[u8], origin: &str) -> Result<T> {
     serde_json::from_slice(json)
         .map_err(|source| Error::Load(LoadError::Json { origin: origin.to_owned(), source }))
 }
 
 /// The value is shown as JSON, which keeps it on one line.
-fn unsupported(
+pub(super) fn unsupported(
     origin: &str,
     field: &'static str,
     value: impl Into<Value>,

@@ -12,6 +12,7 @@ pub(crate) mod folder;
 pub mod gguf;
 mod open_file;
 mod precision;
+mod quantization;
 pub mod safetensors;
 pub(crate) mod shards;
 mod weight_file;

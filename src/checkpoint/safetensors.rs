@@ -77,6 +77,14 @@ pub struct StoredTensor<'a> {
     start: usize,
 }
 
+/// A tensor of any type, with its bytes.
+pub(crate) struct RawTensor {
+    /// As the header names it.
+    pub(crate) dtype: String,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) bytes: Vec<u8>,
+}
+
 impl StoredTensor<'_> {
     /// The bytes in `range`, little-endian. Those of a file are read into `buffer`.
     ///
@@ -141,31 +149,34 @@ impl<'a> SafetensorsFile<'a> {
         &self.origin
     }
 
-    /// The name of each tensor of a supported type, and the number of its elements. In quantized blocks a
-    /// byte holds two.
-    pub fn numbers(&self) -> impl Iterator<Item = (&str, usize)> {
+    /// The type of each tensor of numbers, and how many they are. Quantized weights count as F32, as in GGUF
+    /// files.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (DType, usize)> {
         self.tensors.iter().filter_map(|(name, entry)| {
             let (start, end) = entry.data_offsets;
-            let numbers = match entry.dtype() {
-                Some(dtype) => (end - start) / dtype.size(),
-                None if name.ends_with("_blocks") => (end - start).saturating_mul(2),
-                None => return None,
-            };
-            Some((name.as_str(), numbers))
-        })
-    }
-
-    /// The type of each tensor of a supported type, and the number of its elements.
-    pub(crate) fn types(&self) -> impl Iterator<Item = (DType, usize)> {
-        self.tensors.values().filter_map(|entry| {
-            let (dtype, (start, end)) = (entry.dtype()?, entry.data_offsets);
-            Some((dtype, (end - start) / dtype.size()))
+            match entry.dtype() {
+                Some(dtype) => Some((dtype, (end - start) / dtype.size())),
+                None if name.ends_with("weight") || name.ends_with("weight_packed") => {
+                    let in_byte = if ["U8", "I32"].contains(&entry.dtype.as_str()) {
+                        2
+                    } else {
+                        1
+                    };
+                    Some((DType::F32, (end - start).saturating_mul(in_byte)))
+                }
+                None => None,
+            }
         })
     }
 
     /// The names of all tensors.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tensors.keys().map(String::as_str)
+    }
+
+    /// Whether there is a tensor of this name, in F16.
+    pub(crate) fn is_f16(&self, name: &str) -> bool {
+        self.tensors.get(name).is_some_and(|entry| entry.dtype == "F16")
     }
 
     /// Whether there is a tensor of this name.
@@ -187,6 +198,44 @@ impl<'a> SafetensorsFile<'a> {
     /// A tensor that is missing, has another shape, or is not stored as U8.
     pub(crate) fn bytes(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
         self.tensor_of(name, shape, |entry| (entry.dtype == "U8").then_some(DType::U8))
+    }
+
+    /// The tensor called `name`, whatever its type and shape.
+    ///
+    /// # Errors
+    /// A tensor that is missing, is of a type of unknown size, or cannot be read.
+    pub(crate) fn raw(&self, name: &str) -> Result<RawTensor> {
+        let Some(entry) = self.tensors.get(name) else {
+            let (origin, tensor) = (self.origin.clone(), name.to_owned());
+            return Err(LoadError::TensorMissing { origin, tensor }.into());
+        };
+        // What it is read as has the size of its own type, and is not looked at.
+        let dtype = match entry.dtype.as_str() {
+            "F32" | "I32" | "U32" => Some(DType::U32),
+            "F16" | "BF16" => Some(DType::U16),
+            "F8_E4M3" | "F8_E8M0" | "I8" | "U8" => Some(DType::U8),
+            _ => None,
+        };
+        let stored = self.tensor_of(name, &entry.shape, |_| dtype)?;
+        let mut bytes = Vec::new();
+        if let Data::Memory(_) = self.data {
+            bytes = stored.bytes(0..stored.length, &mut Vec::new())?.to_vec();
+        } else {
+            stored.bytes(0..stored.length, &mut bytes)?;
+        }
+        Ok(RawTensor {
+            dtype: entry.dtype.clone(),
+            shape: entry.shape.clone(),
+            bytes,
+        })
+    }
+
+    /// The name, the type, and the size in bytes of each tensor.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &str, usize)> {
+        self.tensors.iter().map(|(name, entry)| {
+            let (start, end) = entry.data_offsets;
+            (name.as_str(), entry.dtype.as_str(), end - start)
+        })
     }
 
     fn tensor_of(

@@ -6,8 +6,10 @@ use burn::tensor::DType;
 
 use super::convert;
 use super::gguf::{self, GgufWeights};
-use super::safetensors::{self, SafetensorsFile};
-use crate::error::Result;
+use super::quantization::Quantization;
+use super::safetensors::{self, RawTensor, SafetensorsFile};
+use super::weights::QuantizedMatrix;
+use crate::error::{LoadError, Result};
 use crate::kernels::{Group, GroupFormat};
 use crate::model::Columns;
 
@@ -34,14 +36,32 @@ impl WeightFile<'_> {
     }
 
     /// The sum of `bytes_of` over all tensors: their name, the number of their elements, and the
-    /// format of panels that keeps their blocks, if they are stored in blocks.
+    /// format of panels that keeps their groups, if they are stored in groups.
     pub(super) fn memory(
         &self,
+        quantization: Option<&Quantization>,
         bytes_of: impl Fn(&str, usize, Option<GroupFormat>) -> u128,
     ) -> u128 {
         match self {
             Self::Safetensors(file) => {
-                file.numbers().map(|(name, numbers)| bytes_of(name, numbers, None)).sum()
+                let halves = |layer: &str| {
+                    ["scales", "weight_scale"]
+                        .iter()
+                        .any(|kind| file.is_f16(&format!("{layer}{kind}")))
+                };
+                let bytes_of = |(name, dtype, bytes): (&str, &str, usize)| {
+                    let of_numbers = match dtype {
+                        "F32" => Some((bytes / 4, None)),
+                        "F16" | "BF16" => Some((bytes / 2, None)),
+                        // MXFP4, which becomes numbers.
+                        "U8" if name.ends_with("_blocks") => Some((bytes.saturating_mul(2), None)),
+                        _ => quantization.and_then(|quantization| {
+                            quantization.foreseen(name, dtype, bytes, halves)
+                        }),
+                    };
+                    of_numbers.map_or(0, |(numbers, format)| bytes_of(name, numbers, format))
+                };
+                file.entries().map(bytes_of).sum()
             }
             Self::Gguf(file) => {
                 file.numbers().map(|(name, numbers, format)| bytes_of(name, numbers, format)).sum()
@@ -74,6 +94,21 @@ impl WeightFile<'_> {
         Ok(StoredTensor { stored, part: None })
     }
 
+    /// The tensor called `name`, whatever its type and shape.
+    ///
+    /// # Errors
+    /// A tensor that is missing or damaged, or is in a GGUF file, whose types are known.
+    pub(super) fn raw(&self, name: &str) -> Result<RawTensor> {
+        match self {
+            Self::Safetensors(file) => file.raw(name),
+            Self::Gguf(file) => Err(LoadError::TensorMissing {
+                origin: file.origin().to_owned(),
+                tensor: name.to_owned(),
+            }
+            .into()),
+        }
+    }
+
     /// The tensor of bytes called `name`, which must have this `shape`.
     ///
     /// # Errors
@@ -96,6 +131,7 @@ pub(super) struct StoredTensor<'a> {
 enum Stored<'a> {
     Safetensors(safetensors::StoredTensor<'a>),
     Gguf(gguf::StoredTensor<'a>),
+    Quantized(QuantizedMatrix),
     /// In memory, in another order than in the file.
     Turned {
         dtype: DType,
@@ -136,6 +172,11 @@ impl StoredTensor<'_> {
         Ok(Self::turned(dtype, bytes))
     }
 
+    /// A matrix that somebody else quantized.
+    pub(super) fn quantized(matrix: QuantizedMatrix) -> Self {
+        Self { stored: Stored::Quantized(matrix), part: None }
+    }
+
     /// Numbers that were read and put into another order.
     pub(super) fn turned(dtype: DType, bytes: Vec<u8>) -> Self {
         Self { stored: Stored::Turned { dtype, bytes }, part: None }
@@ -145,6 +186,7 @@ impl StoredTensor<'_> {
     pub(super) fn dtype(&self) -> DType {
         match &self.stored {
             Stored::Turned { dtype, .. } => *dtype,
+            Stored::Quantized(_) => DType::F32,
             Stored::Safetensors(tensor) => tensor.dtype,
             Stored::Gguf(tensor) => tensor.dtype(),
         }
@@ -157,14 +199,16 @@ impl StoredTensor<'_> {
             (None, Stored::Safetensors(tensor)) => tensor.length,
             (None, Stored::Gguf(tensor)) => tensor.length(),
             (None, Stored::Turned { bytes, .. }) => bytes.len(),
+            (None, Stored::Quantized(matrix)) => matrix.numbers() * size_of::<f32>(),
         }
     }
 
-    /// The format of panels that holds what is stored in quantized blocks.
+    /// The format of panels that holds what is stored in groups.
     pub(super) fn group_format(&self) -> Option<GroupFormat> {
         match &self.stored {
             Stored::Safetensors(_) | Stored::Turned { .. } => None,
             Stored::Gguf(tensor) => tensor.group_format(),
+            Stored::Quantized(matrix) => matrix.group_format(),
         }
     }
 
@@ -173,11 +217,13 @@ impl StoredTensor<'_> {
     /// # Errors
     /// As [`bytes`](Self::bytes).
     pub(super) fn read_groups(&self, row: usize, groups: &mut [Group]) -> Result<()> {
+        let first = self.part.as_ref().map_or(0, |part| part.first);
         match &self.stored {
             Stored::Safetensors(_) | Stored::Turned { .. } => Ok(()),
-            Stored::Gguf(tensor) => {
-                let first = self.part.as_ref().map_or(0, |part| part.first);
-                tensor.read_groups(first + row, groups)
+            Stored::Gguf(tensor) => tensor.read_groups(first + row, groups),
+            Stored::Quantized(matrix) => {
+                matrix.read_groups(first + row, groups);
+                Ok(())
             }
         }
     }
@@ -199,6 +245,11 @@ impl StoredTensor<'_> {
             Stored::Safetensors(tensor) => tensor.bytes(range, buffer),
             Stored::Gguf(tensor) => tensor.bytes(range, buffer),
             Stored::Turned { bytes, .. } => Ok(&bytes[range]),
+            Stored::Quantized(matrix) => {
+                buffer.resize(range.len(), 0);
+                matrix.read(range.start / size_of::<f32>(), buffer);
+                Ok(buffer)
+            }
         }
     }
 }

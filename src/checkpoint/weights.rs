@@ -5,6 +5,7 @@ mod loaded;
 mod memory;
 mod mxfp4;
 mod names;
+mod quantized;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ use bytes::BytesMut;
 
 use super::convert;
 use super::gguf::{GgufFile, GgufWeights};
+use super::quantization::Quantization;
 use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
 #[cfg(feature = "cube")]
@@ -31,6 +33,7 @@ use files::Files;
 use loaded::Loaded;
 #[cfg(feature = "cube")]
 use memory::check_size;
+pub(super) use quantized::QuantizedMatrix;
 
 /// Supplies tensors by their name in a Hugging Face checkpoint.
 pub struct Weights<'a> {
@@ -109,6 +112,18 @@ impl<'a> Weights<'a> {
         self.with_arena()
     }
 
+    /// Says how the matrices of the files were quantized when they were published: `quantization_config` in this
+    /// `config.json`, if it has one. `origin` names it in errors.
+    ///
+    /// # Errors
+    /// A layout that is not read.
+    pub fn quantized_as(mut self, config: &[u8], origin: &str) -> Result<Self> {
+        if let Source::Files(files) = &mut self.source {
+            files.quantization = Quantization::from_json(config, origin)?;
+        }
+        Ok(self.with_arena())
+    }
+
     /// Asks for products on a GPU whose bits depend on no other row: see
     /// [`OpenDevice`](crate::device::OpenDevice::batch_invariant).
     pub fn batch_invariant(mut self, batch_invariant: bool) -> Self {
@@ -172,6 +187,17 @@ impl<'a> Weights<'a> {
         Ok(())
     }
 
+    /// What the files say of quantization that is not followed.
+    pub(crate) fn not_followed(&self) -> Option<String> {
+        let Source::Files(files) = &self.source else {
+            return None;
+        };
+        files.quantization.filter(|said| said.has_cache_scheme).map(|_| {
+            "`kv_cache_scheme` is not followed: keys and values are stored as you ask for"
+                .to_owned()
+        })
+    }
+
     /// Whether quantized weights of a file were dequantized, for a device without kernels of this
     /// crate.
     pub(crate) fn were_dequantized(&self) -> bool {
@@ -186,7 +212,11 @@ impl<'a> Weights<'a> {
         };
         let untaken = files.untaken.borrow();
         let is_unknown = |name: &&String| {
-            !model.can_do_without(name) && other_part(name, model.config()).is_none()
+            let is_for_cache = files.quantization.is_some()
+                && [".k_scale", ".v_scale"].iter().any(|end| name.ends_with(end));
+            !model.can_do_without(name)
+                && other_part(name, model.config()).is_none()
+                && !is_for_cache
         };
         untaken.iter().filter(is_unknown).cloned().collect()
     }

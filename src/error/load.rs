@@ -131,6 +131,16 @@ pub enum LoadError {
     },
 
     #[error(
+        "{origin}: tensor {tensor} {problem}: it does not fit what `quantization_config` says; take another file",
+        origin = short(.origin), tensor = quoted(.tensor), problem = short(.problem)
+    )]
+    QuantizedTensor {
+        origin: String,
+        tensor: String,
+        problem: String,
+    },
+
+    #[error(
         "{origin}: tensor `{tensor}` is stored as {found}, but only F32, F16 and BF16 are read: take the model in one of these types, or as a GGUF file",
         origin = short(.origin), tensor = short(.tensor), found = quoted(.found)
     )]
@@ -163,7 +173,7 @@ pub enum LoadError {
     },
 
     #[error(
-        "{origin}: tensor {tensor} is stored as {found}, but only F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K and MXFP4 are read: take a file in one of these types",
+        "{origin}: tensor {tensor} is stored as {found}, but only F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K to Q6_K, IQ4_NL, IQ4_XS and MXFP4 are read: take a file in one of these types",
         origin = short(.origin), tensor = quoted(.tensor), found = short(.found)
     )]
     GgufType {

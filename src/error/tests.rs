@@ -86,6 +86,11 @@ fn every_error(text: &str) -> Vec<Error> {
             tensor: text.to_owned(),
             found: text.to_owned(),
         }),
+        Error::Load(LoadError::QuantizedTensor {
+            origin: text.to_owned(),
+            tensor: text.to_owned(),
+            problem: text.to_owned(),
+        }),
         Error::Load(LoadError::Gguf { origin: text.to_owned(), problem: text.to_owned() }),
         Error::Load(LoadError::GgufVersion { origin: text.to_owned(), found: text.to_owned() }),
         Error::Load(LoadError::GgufTensor {
@@ -192,6 +197,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::Load(LoadError::TensorMissing { .. })
         | Error::Load(LoadError::TensorShape { .. })
         | Error::Load(LoadError::TensorDType { .. })
+        | Error::Load(LoadError::QuantizedTensor { .. })
         | Error::Load(LoadError::Gguf { .. })
         | Error::Load(LoadError::GgufVersion { .. })
         | Error::Load(LoadError::GgufTensor { .. })

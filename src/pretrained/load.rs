@@ -92,6 +92,10 @@ impl Pretrained {
     /// `tokenizer_config.json`, `special_tokens_map.json`, `chat_template.jinja` with further templates in
     /// `additional_chat_templates`, and for embedding models `modules.json` and `1_Pooling/config.json`.
     ///
+    /// A folder may be quantized: `quantization_config` of FP8, compressed-tensors, AWQ, GPTQ, bitsandbytes and
+    /// ModelOpt is read. Its weights keep their values on the CPU and on GPUs, in groups of integers if a format
+    /// holds these, and otherwise as f32 if that is what you ask for.
+    ///
     /// A path that ends in `.gguf` is one file with all of this, or any part of a split one; a folder without
     /// `config.json` may hold one such model too. On the CPU and on GPUs its quantized weights keep their
     /// values, and on other devices they are dequantized.
@@ -113,7 +117,8 @@ impl Pretrained {
     }
 
     /// The format of most numbers in the files that [`load`](Self::load) would read. Pass it to `load`, and a
-    /// checkpoint in bf16 stays in bf16. A GGUF file's quantized weights count as f32.
+    /// checkpoint in bf16 stays in bf16. Quantized weights count as f32: what no format of integers holds becomes
+    /// that.
     ///
     /// # Errors
     /// Weights that are missing or damaged.
@@ -188,7 +193,7 @@ impl Pretrained {
         if let Some(json) = files.generation_config {
             GenerationConfig::from_json(json, &name("generation_config.json"))?.apply(&mut config);
         }
-        let warnings = drop_ids_outside(&mut config);
+        let mut warnings = drop_ids_outside(&mut config);
         if let Some(json) = files.modules {
             check_modules(json, &name(MODULES))?;
         }
@@ -216,6 +221,8 @@ impl Pretrained {
         }
         let weights = (files.weights)(&device.device, dtype)?.stored_as(storage);
         let weights = weights.batch_invariant(device.batch_invariant);
+        let weights = weights.quantized_as(files.config, &name("config.json"))?;
+        warnings.extend(weights.not_followed());
         let loaded = Self::from_parts(config, tokenizer, &weights)?;
         Ok(Self { pooling, ..loaded.warned_of(warnings) })
     }

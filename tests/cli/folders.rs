@@ -56,7 +56,7 @@ fn configurations_that_are_not_understood_exit_with_1() {
     fail_with_config(|config| config["model_type"] = "mamba".into(), "mamba");
     fail_with_config(|config| config["hidden_act"] = "mish".into(), "mish");
     fail_with_config(
-        |config| config["quantization_config"] = json!({"quant_method": "gptq", "bits": 4}),
+        |config| config["quantization_config"] = json!({"quant_method": "aqlm", "bits": 4}),
         "quantization_config",
     );
     fail_with_config(

@@ -88,7 +88,11 @@ pub struct Expected {
 
 /// Reads `expected.json` and `expected.safetensors` of a fixture model.
 pub fn expected(name: &str) -> Expected {
-    let folder = fixture(&format!("models/{name}"));
+    expected_in(&fixture(&format!("models/{name}")))
+}
+
+/// As [`expected`], of a folder.
+pub fn expected_in(folder: &Path) -> Expected {
     let json = read_json(&folder.join("expected.json"));
     let ids = |key: &str| serde_json::from_value(json[key].clone()).unwrap();
     let prompts: Vec<Vec<u32>> = ids("prompts");

@@ -7,6 +7,7 @@
 mod common;
 mod gguf;
 mod mxfp4;
+mod quantized;
 mod variations;
 
 use burn::tensor::{Device, Tensor};

@@ -361,9 +361,9 @@ fn what_is_not_computed_is_refused_by_name() {
         ),
         (
             "llama-gqa",
-            json!({"quantization_config": {"quant_method": "gptq"}}),
+            json!({"quantization_config": {"quant_method": "aqlm"}}),
             "quantization_config",
-            "{\"quant_method\":\"gptq\"}",
+            "{\"quant_method\":\"aqlm\"}",
         ),
         ("llama-gqa", json!({"num_local_experts": 8}), "num_local_experts", "8"),
         ("qwen3", json!({"num_experts": 128}), "num_experts", "128"),

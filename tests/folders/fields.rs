@@ -179,7 +179,7 @@ fn values(field: &str, family: &str, layers: usize) -> Vec<Value> {
         "sliding_window_pattern" | "_sliding_window_pattern" => vec![2.into(), 3.into()],
         "num_experts" | "num_local_experts" | "n_routed_experts" => vec![3.into()],
         "num_experts_per_tok" | "top_k_experts" => vec![1.into()],
-        "quantization_config" => vec![json!({"quant_method": "gptq"})],
+        "quantization_config" => vec![json!({"quant_method": "aqlm"})],
         "per_layer_config" => vec![json!({"0": {"intermediate_size": 8}})],
         "architectures" => vec![json!(["OtherForCausalLM"])],
         "dtype" | "torch_dtype" => vec!["float16".into(), "bfloat16".into()],

@@ -160,14 +160,14 @@ fn tensors_that_are_not_where_they_should_be() {
 #[test]
 fn types_that_are_not_read() {
     for (id, name) in [
-        (10, "Q2_K"),
-        (11, "Q3_K"),
-        (20, "IQ4_NL"),
+        (16, "IQ2_XXS"),
+        (21, "IQ3_S"),
+        (34, "TQ1_0"),
         (28, "F64"),
         (999, "type 999"),
     ] {
         let edit = |file: &mut Gguf| file.info("blk.0.attn_v.weight").kind = id;
-        let words = ["blk.0.attn_v.weight", name, "Q5_K, Q6_K and MXFP4 are read"];
+        let words = ["blk.0.attn_v.weight", name, "IQ4_XS and MXFP4 are read"];
         let error = assert_edit_refused("llama", edit, &words);
         assert!(matches!(error, Error::Load(LoadError::GgufType { .. })), "{error:?}");
     }
@@ -226,7 +226,7 @@ fn names_and_values_that_are_no_line() {
     assert_edit_refused("llama", key, &["llama.rope.scaling.type"]);
     let tensor = |file: &mut Gguf| {
         let info = file.info("output_norm.weight");
-        (info.name, info.kind) = (long.clone(), 10);
+        (info.name, info.kind) = (long.clone(), 16);
     };
-    assert_edit_refused("llama", tensor, &["Q2_K"]);
+    assert_edit_refused("llama", tensor, &["IQ2_XXS"]);
 }

@@ -34,7 +34,8 @@ pub struct ModelArgs {
     /// each number of the other formats exactly. These take half the memory, and half the bytes to read
     /// at each step.
     ///
-    /// Quantized weights of a GGUF file stay as they are.
+    /// Quantized weights of a GGUF file or a quantized checkpoint stay as they are where a format of integers
+    /// holds them, and are f32 with auto where none does (FP8, NF4, Q2_K, GPTQ with act-order).
     #[arg(long, value_parser = values::dtype(), default_value = "auto")]
     pub dtype: Dtype,
 

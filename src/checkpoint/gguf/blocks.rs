@@ -5,6 +5,7 @@
 
 mod k_quants;
 mod simple;
+mod tables;
 
 use half::f16;
 
@@ -28,6 +29,10 @@ pub enum BlockType {
     Q4K,
     Q5K,
     Q6K,
+    Q2K,
+    Q3K,
+    Iq4Nl,
+    Iq4Xs,
     /// A power of two, and 4 bits for each number, of which 3 are its magnitude.
     Mxfp4,
 }
@@ -64,6 +69,10 @@ impl BlockType {
             Self::Q4K => "Q4_K",
             Self::Q5K => "Q5_K",
             Self::Q6K => "Q6_K",
+            Self::Q2K => "Q2_K",
+            Self::Q3K => "Q3_K",
+            Self::Iq4Nl => "IQ4_NL",
+            Self::Iq4Xs => "IQ4_XS",
             Self::Mxfp4 => "MXFP4",
         }
     }
@@ -71,8 +80,9 @@ impl BlockType {
     /// The numbers in a block.
     pub(crate) fn numbers(self) -> usize {
         match self {
-            Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 | Self::Mxfp4 => 32,
-            Self::Q4K | Self::Q5K | Self::Q6K => 256,
+            Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 => 32,
+            Self::Iq4Nl | Self::Mxfp4 => 32,
+            Self::Q2K | Self::Q3K | Self::Q4K | Self::Q5K | Self::Q6K | Self::Iq4Xs => 256,
         }
     }
 
@@ -87,6 +97,10 @@ impl BlockType {
             Self::Q4K => 144,
             Self::Q5K => 176,
             Self::Q6K => 210,
+            Self::Q2K => 84,
+            Self::Q3K => 110,
+            Self::Iq4Nl => 18,
+            Self::Iq4Xs => 136,
             Self::Mxfp4 => 17,
         }
     }
@@ -94,20 +108,21 @@ impl BlockType {
     /// The numbers that share a scale.
     pub(crate) fn group(self) -> usize {
         match self {
-            Self::Q6K => 16,
+            Self::Q2K | Self::Q3K | Self::Q6K => 16,
             _ => 32,
         }
     }
 
-    /// The format of panels that holds every number. None has powers of two as large as MXFP4.
+    /// The format of panels that holds every number. There is none with two minima in a group, which Q2_K has.
     pub(crate) fn group_format(self) -> Option<GroupFormat> {
         Some(match self {
-            Self::Q8_0 | Self::Q5_0 => GroupFormat::Int8,
+            Self::Q8_0 | Self::Q5_0 | Self::Iq4Nl => GroupFormat::Int8,
             Self::Q4_0 => GroupFormat::Int4,
-            Self::Q5_1 | Self::Q5K => GroupFormat::Int8Min,
+            // Of the last two, for their scales in f32.
+            Self::Q5_1 | Self::Q5K | Self::Iq4Xs | Self::Mxfp4 => GroupFormat::Int8Min,
             Self::Q4_1 | Self::Q4K => GroupFormat::Int4Min,
-            Self::Q6K => GroupFormat::Int8Halves,
-            Self::Mxfp4 => return None,
+            Self::Q3K | Self::Q6K => GroupFormat::Int8Halves,
+            Self::Q2K => return None,
         })
     }
 
@@ -115,7 +130,7 @@ impl BlockType {
     pub(crate) fn groups(self, block: &[u8], groups: &mut [Group]) {
         let mut unpacked = Unpacked::ZERO;
         self.unpack(block, &mut unpacked);
-        // Two in Q6_K, whose groups are halves of those of a panel.
+        // Two in Q3_K and Q6_K, whose groups are halves of those of a panel.
         let scales = GROUP / self.group();
         let (integers, _) = unpacked.integers.as_chunks();
         for (i, (group, integers)) in groups.iter_mut().zip(integers).enumerate() {
@@ -139,7 +154,11 @@ impl BlockType {
             Self::Q4K => k_quants::q4_k(block, to),
             Self::Q5K => k_quants::q5_k(block, to),
             Self::Q6K => k_quants::q6_k(block, to),
-            Self::Mxfp4 => simple::mxfp4(block, to),
+            Self::Q2K => k_quants::q2_k(block, to),
+            Self::Q3K => k_quants::q3_k(block, to),
+            Self::Iq4Nl => tables::iq4_nl(block, to),
+            Self::Iq4Xs => tables::iq4_xs(block, to),
+            Self::Mxfp4 => tables::mxfp4(block, to),
         }
     }
 

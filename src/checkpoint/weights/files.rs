@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use burn::tensor::{DType, bf16};
 
+use super::quantized::Parts;
 use super::{mxfp4, names};
+use crate::checkpoint::quantization::Quantization;
+use crate::checkpoint::safetensors::RawTensor;
 use crate::checkpoint::weight_file::{StoredTensor, WeightFile};
 use crate::error::{LoadError, Result};
 use crate::kernels::Arena;
@@ -15,6 +18,8 @@ pub(super) struct Files<'a> {
     /// The name of the checkpoint, for errors that concern no single file.
     pub(super) origin: String,
     pub(super) files: Vec<WeightFile<'a>>,
+    /// How somebody else quantized them, if so.
+    pub(super) quantization: Option<Quantization>,
     /// The tensors that were not supplied yet. After loading, these are the unused ones.
     pub(super) untaken: RefCell<BTreeSet<String>>,
     /// The file of each tensor, and its name there.
@@ -44,6 +49,7 @@ impl<'a> Files<'a> {
         Ok(Self {
             origin: origin.to_owned(),
             files,
+            quantization: None,
             untaken: RefCell::new(file_of.keys().cloned().collect()),
             file_of,
             arena: RefCell::new(Arena::new(0)),
@@ -129,7 +135,37 @@ impl<'a> Files<'a> {
 
     /// Looks up a tensor, and marks it as used.
     pub(super) fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        if let (Some(quantization), [rows, columns]) = (&self.quantization, shape)
+            && let Some(layer) = name.strip_suffix("weight")
+            && let Some(matrix) =
+                quantization.matrix(&Parts { files: self, layer }, [*rows, *columns])?
+        {
+            return Ok(StoredTensor::quantized(matrix));
+        }
         self.find_by(name, |file, name| file.tensor(name, shape))
+    }
+
+    /// What the file calls the tensor called `name`, if there is one.
+    pub(super) fn name_in_file(&self, name: &str) -> Option<&str> {
+        self.file_of.get(name).map(|(_, in_file)| in_file.as_str())
+    }
+
+    /// Marks a tensor as used.
+    pub(super) fn skip(&self, name: &str) {
+        self.untaken.borrow_mut().remove(name);
+    }
+
+    /// The tensor called `name`, whatever its type and shape, with the names of its file and in it. It is marked
+    /// as used.
+    pub(super) fn raw(&self, name: &str) -> Result<(String, String, RawTensor)> {
+        let Some((file, in_file)) = self.file_of.get(name) else {
+            let (origin, tensor) = (self.origin.clone(), name.to_owned());
+            return Err(LoadError::TensorMissing { origin, tensor }.into());
+        };
+        let file = &self.files[*file];
+        let raw = file.raw(in_file)?;
+        self.skip(name);
+        Ok((file.origin().to_owned(), in_file.clone(), raw))
     }
 
     /// As [`find`](Self::find), in the way that `read` says.
@@ -144,7 +180,7 @@ impl<'a> Files<'a> {
             return Err(LoadError::TensorMissing { origin: self.origin.clone(), tensor }.into());
         };
         let stored = read(&self.files[*file], in_file)?;
-        self.untaken.borrow_mut().remove(name);
+        self.skip(name);
         Ok(stored)
     }
 

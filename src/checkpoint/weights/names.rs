@@ -1,4 +1,7 @@
-//! Names that the checkpoints of one family have for what others call otherwise.
+//! Names that some checkpoints have for what others call otherwise.
+
+/// What layouts of quantized weights call a matrix.
+const QUANTIZED: [&str; 2] = [".qweight", ".weight_packed"];
 
 /// Parts of names of LFM2, and what they are called elsewhere.
 const LFM2: [(&str, &str); 9] = [
@@ -15,6 +18,9 @@ const LFM2: [(&str, &str); 9] = [
 
 /// The name by which networks ask for a tensor that a file calls `name`.
 pub(super) fn common(name: &str) -> String {
+    if let Some(layer) = QUANTIZED.iter().find_map(|kind| name.strip_suffix(kind)) {
+        return common(&format!("{layer}.weight"));
+    }
     match LFM2.iter().find(|(own, _)| name.contains(own)) {
         Some((own, common)) => name.replacen(own, common, 1),
         None => name.to_owned(),

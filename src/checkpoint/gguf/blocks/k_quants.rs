@@ -46,6 +46,51 @@ pub(super) fn q6_k(block: &[u8], to: &mut Unpacked) {
     }
 }
 
+/// `scales and mins: [u8; 16], bits: [u8; 64], scale of scales: f16, scale of mins: f16`: integers from 0 to 3 in
+/// groups of 16.
+pub(super) fn q2_k(block: &[u8], to: &mut Unpacked) {
+    let (scale, scale_of_mins) = (half_at(block, 80), half_at(block, 82));
+    for (group, byte) in block[..16].iter().enumerate() {
+        to.scales[group] = scale * f32::from(byte & 15);
+        to.mins[group] = scale_of_mins * f32::from(byte >> 4);
+    }
+    two_bits(&block[16..80], to);
+}
+
+/// `third bits: [u8; 32], low bits: [u8; 64], scales: [u8; 12], scale of scales: f16`: integers from -4 to 3 in
+/// groups of 16.
+///
+/// The scales are integers of 6 bits, from -32 to 31. The lower 4 bits of the first eight are the lower halves of
+/// bytes 0 to 7, and those of the last eight the upper halves. A byte of the last four has two upper bits for each
+/// quarter of the scales.
+pub(super) fn q3_k(block: &[u8], to: &mut Unpacked) {
+    let (scale, bytes) = (half_at(block, 108), &block[96..108]);
+    for group in 0..16 {
+        let low = bytes[group % 8] >> (4 * (group / 8)) & 15;
+        let high = bytes[8 + group % 4] >> (2 * (group / 4)) & 3;
+        to.scales[group] = scale * (f32::from(low | high << 4) - 32.0);
+        to.mins[group] = 0.0;
+    }
+    two_bits(&block[32..96], to);
+    // Bit `g` of byte `i` belongs to number `i` of the `g`-th 32.
+    for (part, integers) in to.integers.chunks_mut(32).enumerate() {
+        for (integer, bits) in integers.iter_mut().zip(&block[..32]) {
+            *integer += ((bits >> part & 1) << 2) as i8 - 4;
+        }
+    }
+}
+
+/// In each half of a block, 32 bytes hold 2 bits of four times 32 numbers, the first in the lowest.
+fn two_bits(bytes: &[u8], to: &mut Unpacked) {
+    for (integers, bytes) in to.integers.chunks_mut(128).zip(bytes.chunks(32)) {
+        for (quarter, integers) in integers.chunks_mut(32).enumerate() {
+            for (integer, byte) in integers.iter_mut().zip(bytes) {
+                *integer = (byte >> (2 * quarter) & 3) as i8;
+            }
+        }
+    }
+}
+
 /// The scales and minima of Q4_K and Q5_K.
 ///
 /// They are 6-bit integers in 12 bytes. The first four scales, and the first four minima, are the

@@ -46,22 +46,12 @@ pub(super) fn q8_0(block: &[u8], to: &mut Unpacked) {
     }
 }
 
-/// `exponent: u8, numbers: [u8; 16]`: of each a sign and the number of a magnitude, of which the integers are twice.
-pub(super) fn mxfp4(block: &[u8], to: &mut Unpacked) {
-    const TWICE: [i8; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
-    set_group(libm::ldexp(1.0, i32::from(block[0]) - 128) as f32, 0.0, to);
-    for (i, bits) in nibbles(&block[1..17]) {
-        let twice = TWICE[usize::from(bits & 7)];
-        to.integers[i] = if bits < 8 { twice } else { -twice };
-    }
-}
-
-fn set_group(scale: f32, min: f32, to: &mut Unpacked) {
+pub(super) fn set_group(scale: f32, min: f32, to: &mut Unpacked) {
     (to.scales[0], to.mins[0]) = (scale, min);
 }
 
 /// The lower and the upper half of each byte, with the number that it belongs to.
-fn nibbles(bytes: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+pub(super) fn nibbles(bytes: &[u8]) -> impl Iterator<Item = (usize, u8)> {
     let half = bytes.len();
     bytes
         .iter()
