@@ -132,8 +132,8 @@ mod tests {
             let foreseen = weights.memory() as f64;
             let config = ModelConfig::from_json(&config, "config").unwrap();
             let taken = Model::load(config, &weights).unwrap().bytes() as f64;
-            // What can't be told from the config is assumed to be the larger.
-            let is_close = (0.98..1.3).contains(&(foreseen / taken));
+            // What the config does not tell is assumed to be the larger; narrow matrices are padded.
+            let is_close = (0.9..1.4).contains(&(foreseen / taken));
             let is_unordered = entry.ends_with("compressed-int4-order");
             assert!(is_close || is_unordered, "{entry:?}: {foreseen}, {taken}");
             seen += 1;
