@@ -28,7 +28,7 @@ pub(super) fn read(parts: &Parts<'_, '_>, shape: [usize; 2]) -> Result<Option<Qu
 /// `weight: [n_out, n_in]`, and the largest magnitude of each output, `SCB`, which is 127.
 fn eight_bits(parts: &Parts<'_, '_>, shape: [usize; 2]) -> Result<QuantizedMatrix> {
     /// 1 / 127, as bitsandbytes rounds it.
-    const UNIT: f32 = 7.874_015_7e-3;
+    const UNIT: f32 = 7.874_016e-3;
     let (weight, largest) = (parts.get("weight")?, parts.get("SCB")?);
     weight.expect(&shape)?;
     largest.expect(&shape[..1])?;
