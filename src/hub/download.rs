@@ -17,6 +17,7 @@ use super::error::{Error, Result};
 use super::snapshot::{OPTIONAL, REQUIRED, Snapshot};
 use super::{Hub, HubModel, patience};
 use crate::checkpoint::folder;
+use crate::checkpoint::gguf::check_architecture;
 use crate::checkpoint::shards::{INDEX, WHOLE};
 use crate::memory;
 use crate::model::ModelConfig;
@@ -32,6 +33,13 @@ struct Listing {
     sha: String,
     siblings: Vec<Sibling>,
     safetensors: Option<Parameters>,
+    gguf: Option<Gguf>,
+}
+
+/// What the hub has read in the header of a GGUF file.
+#[derive(Deserialize)]
+struct Gguf {
+    architecture: Option<String>,
 }
 
 /// How many numbers the safetensors files hold.
@@ -69,7 +77,7 @@ pub(super) struct Download<'a> {
 impl<'a> Download<'a> {
     /// Requests the list of the model's files, and chooses among them.
     pub(super) fn start(hub: &'a Hub, model: &HubModel) -> Result<Self> {
-        let Listing { sha, siblings, safetensors } = list(hub, model)?;
+        let Listing { sha, siblings, safetensors, gguf } = list(hub, model)?;
         let files: BTreeMap<_, _> =
             siblings.into_iter().map(|file| (file.rfilename, file.size)).collect();
         let names = || files.keys().map(String::as_str);
@@ -78,6 +86,10 @@ impl<'a> Download<'a> {
             format: model.format.clone().unwrap_or_default(),
             formats: formats(names()),
         })?;
+        let architecture = gguf.and_then(|gguf| gguf.architecture);
+        if let (Some(_), Some(architecture)) = (&model.file, architecture) {
+            check_architecture(&architecture, &format!("`{model}`"))?;
+        }
         let endpoint = hub.endpoint.trim_end_matches('/').to_owned();
         let api = ApiBuilder::from_cache(Cache::new(hub.cache.clone()))
             .with_endpoint(endpoint)

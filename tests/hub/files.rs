@@ -137,6 +137,16 @@ fn what_cannot_be_loaded_is_refused_before_its_weights() {
     refused(&|files| replace(files, "pytorch_model.bin"), "conversion to safetensors");
     refused(&|files| replace(files, "adapter_config.json"), "merge_and_unload");
     refused(&|files| replace(files, "notes.txt"), "has no weights that can be read");
+
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start([("tiny-Q8_0.gguf".to_owned(), vec![7; 100])].into());
+    let hub = hub(&server.address, &cache);
+    server.state().architecture = Some("mamba".to_owned());
+    let error = hub.fetch(&model(NAME)).unwrap_err().to_string();
+    assert!(error.contains("`org/tiny`") && error.contains("mamba"), "{error}");
+    assert_eq!(server.requests(), []);
+    server.state().architecture = Some("qwen3".to_owned());
+    hub.fetch(&model(NAME)).unwrap();
 }
 
 #[cfg(target_os = "linux")]

@@ -26,6 +26,8 @@ pub struct State {
     pub files: BTreeMap<String, Vec<u8>>,
     /// How many bytes the list gives to a file, where that is not what it has.
     pub claimed: BTreeMap<String, u64>,
+    /// The architecture that the list names for GGUF files.
+    pub architecture: Option<String>,
     /// How many weights the list counts in safetensors.
     pub parameters: Option<u64>,
     /// Every answer for a weight file ends after this many bytes, which is less than promised.
@@ -114,6 +116,9 @@ impl Server {
         let mut body = json!({"sha": COMMIT, "siblings": siblings, "private": false});
         if let Some(total) = state.parameters {
             body["safetensors"] = json!({"parameters": {"BF16": total}, "total": total});
+        }
+        if let Some(architecture) = &state.architecture {
+            body["gguf"] = json!({"total": 1000, "architecture": architecture});
         }
         let body = body.to_string();
         write!(

@@ -50,57 +50,62 @@ pub(super) enum Architecture {
 }
 
 impl Architecture {
-    pub(super) fn of(file: &GgufFile<'_>) -> Result<Self> {
-        const KNOWN: &str = "`llama`, `mistral3`, `qwen2`, `qwen3`, `qwen3moe`, `gemma3`, \
+    /// By the names that files have for them, with which their keys begin too.
+    const NAMES: [(&str, Self); 14] = [
+        ("llama", Self::Llama),
+        ("qwen2", Self::Qwen2),
+        ("qwen3", Self::Qwen3),
+        ("qwen3moe", Self::Qwen3Moe),
+        ("gemma3", Self::Gemma3),
+        ("gemma4", Self::Gemma4),
+        ("gpt-oss", Self::GptOss),
+        ("lfm2", Self::Lfm2),
+        ("smollm3", Self::SmolLm3),
+        ("phi3", Self::Phi3),
+        ("olmo2", Self::Olmo2),
+        ("granite", Self::Granite),
+        ("mistral3", Self::Mistral3),
+        ("gpt2", Self::Gpt2),
+    ];
+
+    const KNOWN: &str = "`llama`, `mistral3`, `qwen2`, `qwen3`, `qwen3moe`, `gemma3`, \
                              `gemma4`, `gpt-oss`, `lfm2`, `smollm3`, `phi3`, `olmo2`, `granite` or `gpt2`";
+
+    pub(super) fn of(file: &GgufFile<'_>) -> Result<Self> {
         let metadata = &file.metadata;
-        Ok(match metadata.text(ARCHITECTURE)? {
-            Some("llama") => Self::Llama,
-            Some("qwen2") => Self::Qwen2,
-            Some("qwen3") => Self::Qwen3,
-            Some("qwen3moe") => Self::Qwen3Moe,
-            Some("gemma3") => Self::Gemma3,
-            Some("gemma4") => Self::Gemma4,
-            Some("gpt-oss") => Self::GptOss,
-            Some("lfm2") => Self::Lfm2,
-            Some("smollm3") => Self::SmolLm3,
-            Some("phi3") => Self::Phi3,
-            Some("olmo2") => Self::Olmo2,
-            Some("granite") => Self::Granite,
-            Some("mistral3") => Self::Mistral3,
-            Some("gpt2") => Self::Gpt2,
-            Some(other) => {
-                return Err(LoadError::Unsupported {
-                    origin: metadata.origin().to_owned(),
-                    field: ARCHITECTURE,
-                    value: format!("{other:?}"),
-                    supported: KNOWN,
-                }
-                .into());
+        match metadata.text(ARCHITECTURE)? {
+            Some(name) => Self::named(name, metadata.origin()),
+            None => Err(metadata.wrong(ARCHITECTURE, Self::KNOWN)),
+        }
+    }
+
+    /// The architecture that a file called `origin` names.
+    fn named(name: &str, origin: &str) -> Result<Self> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, architecture)| *architecture).ok_or_else(|| {
+            LoadError::Unsupported {
+                origin: origin.to_owned(),
+                field: ARCHITECTURE,
+                value: format!("{name:?}"),
+                supported: Self::KNOWN,
             }
-            None => return Err(metadata.wrong(ARCHITECTURE, KNOWN)),
+            .into()
         })
     }
 
     /// What keys begin with.
     fn prefix(self) -> &'static str {
-        match self {
-            Self::Llama => "llama",
-            Self::Qwen2 => "qwen2",
-            Self::Qwen3 => "qwen3",
-            Self::Qwen3Moe => "qwen3moe",
-            Self::Gemma3 => "gemma3",
-            Self::Gemma4 => "gemma4",
-            Self::GptOss => "gpt-oss",
-            Self::Lfm2 => "lfm2",
-            Self::SmolLm3 => "smollm3",
-            Self::Phi3 => "phi3",
-            Self::Olmo2 => "olmo2",
-            Self::Granite => "granite",
-            Self::Mistral3 => "mistral3",
-            Self::Gpt2 => "gpt2",
-        }
+        Self::NAMES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
+}
+
+/// Checks that models of this architecture are implemented. `origin` names the file.
+///
+/// # Errors
+/// Another architecture than those.
+#[cfg(feature = "hub")]
+pub(crate) fn check_architecture(name: &str, origin: &str) -> Result<()> {
+    Architecture::named(name, origin).map(|_| ())
 }
 
 /// Whether the file has the rows of queries and keys in the order of interleaved RoPE.

@@ -57,6 +57,8 @@ mod tokenizer;
 mod weights;
 
 pub use blocks::BlockType;
+#[cfg(feature = "hub")]
+pub(crate) use config::check_architecture;
 pub use file::GgufFile;
 pub(crate) use folder::find_in_folder;
 pub use metadata::Value;
