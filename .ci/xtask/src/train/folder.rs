@@ -59,7 +59,8 @@ struct Collector {
 
 impl ModuleVisitor for Collector {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let path = self.path.join(".");
+        // What mixes the tokens of a layer is attention, in each of these models.
+        let path = self.path.join(".").replace(".mixing.", ".self_attn.");
         let name = if path.starts_with("lm_head") {
             path
         } else {
@@ -85,4 +86,26 @@ impl ModuleVisitor for Collector {
 /// Whether a module is what a variant of an enum holds: a checkpoint does not name that.
 fn is_variant(container_type: &str) -> bool {
     container_type.starts_with("Enum:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slowburn::checkpoint::Weights;
+    use slowburn::device::{self, DeviceChoice};
+    use slowburn::model::config::LlamaConfig;
+
+    /// The names in the file are those that a model of this configuration is loaded from.
+    #[test]
+    fn what_is_written_can_be_loaded() {
+        let device = device::open(DeviceChoice::Cpu).unwrap().device;
+        let (config, llama) = (crate::train::draft(), LlamaConfig::plain(crate::train::ROPE));
+        let decoder = Decoder::load(&Weights::random(&device), &config, &llama).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.safetensors");
+        write_safetensors(&decoder, &path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let weights = Weights::from_safetensors(&bytes, "the file", &device, DType::F32).unwrap();
+        Decoder::load(&weights, &config, &llama).unwrap();
+    }
 }
