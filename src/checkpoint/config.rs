@@ -95,7 +95,7 @@ impl ModelConfig {
             let even = "an even size (RoPE turns pairs)";
             return Err(unsupported(origin, "head_dim", self.head_dim, even));
         }
-        if self.kv_layers().is_empty() {
+        if !self.has_kv_layers() {
             let some = "attention in one layer at least";
             return Err(unsupported(origin, "layer_types", None::<usize>, some));
         }

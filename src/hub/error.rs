@@ -50,7 +50,7 @@ pub enum Error {
 
     #[error(
         "`{model}` has no GGUF file in {format}: it has {formats}",
-        model = short(.model), format = quoted(.format), formats = short(&.formats.join(", "))
+        model = short(.model), format = quoted(.format), formats = short(.formats.join(", "))
     )]
     NoFormat {
         model: String,
@@ -139,7 +139,7 @@ pub enum Error {
 fn or_formats(formats: &[String]) -> String {
     match formats {
         [] => String::new(),
-        formats => format!(", or it in {}", short(&formats.join(" or "))),
+        formats => format!(", or it in {}", short(formats.join(" or "))),
     }
 }
 

@@ -525,6 +525,16 @@ impl ModelConfig {
         (0..self.n_layers).filter(keeps).map(|i| self.kv_heads(i)).collect()
     }
 
+    /// Whether any layer has keys and values of its own. Asked before anything of the model is loaded, so a
+    /// number of layers that no file can have takes no memory.
+    #[cfg(feature = "burn")]
+    pub(crate) fn has_kv_layers(&self) -> bool {
+        match &self.family {
+            Family::Llama(llama) => llama.layers.iter().take(self.n_layers).any(LayerConfig::keeps),
+            Family::Gpt2 => self.n_layers > 0,
+        }
+    }
+
     /// Whether a checkpoint may have a tensor of this name for a layer without keys and values of its own, from
     /// training, which no pass reads.
     #[cfg(feature = "burn")]

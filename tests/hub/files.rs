@@ -2,7 +2,10 @@
 
 use super::*;
 
-fn shards(index: serde_json::Value) -> BTreeMap<String, Vec<u8>> {
+/// By their names.
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn shards(index: serde_json::Value) -> Files {
     let mut files = tiny();
     files.remove("model.safetensors");
     files.insert("model.safetensors.index.json".to_owned(), index.to_string().into_bytes());
@@ -113,7 +116,7 @@ fn a_file_is_found_by_its_format() {
 /// What could not be loaded is not downloaded.
 #[test]
 fn what_cannot_be_loaded_is_refused_before_its_weights() {
-    let refused = |change: &dyn Fn(&mut BTreeMap<String, Vec<u8>>), message: &str| {
+    let refused = |change: &dyn Fn(&mut Files), message: &str| {
         let mut files = tiny();
         change(&mut files);
         let cache = tempfile::tempdir().unwrap();
@@ -130,7 +133,7 @@ fn what_cannot_be_loaded_is_refused_before_its_weights() {
         },
         "config.json of `org/tiny`",
     );
-    let replace = |files: &mut BTreeMap<String, Vec<u8>>, name: &str| {
+    let replace = |files: &mut Files, name: &str| {
         files.remove("model.safetensors");
         files.insert(name.to_owned(), vec![0; 10]);
     };
