@@ -11,8 +11,8 @@ const HEADS: DeltaHeads = DeltaHeads { key_heads: 1, value_heads: 1, key_dim: 2,
 const WRITTEN: [([f32; 2], f32); 3] = [([1.0, 0.0], 30.0), ([0.0, 1.0], 50.0), ([0.6, 0.8], 20.0)];
 
 // ANCHOR: step
-/// One position, by the kernel of the forward pass: the state takes up `value` under `key` with this strength,
-/// and what it then holds for the key is read.
+/// One position, by the kernel of the forward pass: the state takes up `value` under `key` with
+/// this strength, and what it then holds for the key is read.
 fn step(state: &mut [f32], key: [f32; 2], value: f32, strength: f32) -> f32 {
     let [x, y] = key;
     let qkv = [x, y, x, y, value]; // the query is the key
@@ -28,7 +28,8 @@ fn read(state: &[f32], key: [f32; 2]) -> f32 {
 // ANCHOR_END: step
 
 // ANCHOR: attention
-/// Attention without a softmax: what was added under each key, times the product of that key and the query.
+/// Attention without a softmax: what was added under each key, times the product of that key
+/// and the query.
 fn attention(added: &[f32], query: [f32; 2]) -> f32 {
     let score = |key: [f32; 2]| key[0] * query[0] + key[1] * query[1];
     WRITTEN.iter().zip(added).map(|((key, _), added)| score(*key) * added).sum()
