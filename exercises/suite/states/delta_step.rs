@@ -109,7 +109,7 @@ fn any_steps() {
     let mut random = Random::new(61);
     for _ in 0..100 {
         let (keys, values) = (1 + random.below(4), 1 + random.below(4));
-        let mut unit = |random: &mut Random| {
+        let unit = |random: &mut Random| {
             let x: Vec<f32> = (0..keys).map(|_| random.float(0.1, 1.0)).collect();
             let length = x.iter().map(|x| x * x).sum::<f32>().sqrt();
             x.iter().map(|x| x / length).collect::<Vec<f32>>()
