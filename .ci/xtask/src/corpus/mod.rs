@@ -9,7 +9,6 @@ pub mod choose;
 pub mod lexicon;
 mod plots;
 mod scene;
-pub mod talk;
 mod tell;
 #[cfg(test)]
 mod tests;

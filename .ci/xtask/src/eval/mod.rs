@@ -9,7 +9,6 @@ pub mod guidance;
 mod measure;
 mod metrics;
 mod table;
-pub mod talks;
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, DefaultHasher};
