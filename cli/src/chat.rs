@@ -49,6 +49,10 @@ pub struct Chat {
     #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
     max_tokens: Option<usize>,
 
+    /// The most tokens of what a model thinks before it answers: then it has to
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
+    max_reasoning_tokens: Option<usize>,
+
     /// An argument of the model's chat template: enable_thinking=false
     #[arg(long = "chat-arg", value_name = "NAME=VALUE")]
     arguments: Vec<ChatArgument>,
@@ -107,6 +111,7 @@ impl Session {
         let settings = Settings {
             sampling: args.sampling.params(),
             max_tokens: args.max_tokens,
+            max_reasoning_tokens: args.max_reasoning_tokens,
         };
         settings.check()?;
         let mut conversation = match &args.load {
@@ -210,7 +215,7 @@ impl Session {
                 self.answer(question)?;
             }
             Command::ShowSettings => {
-                let rows = self.settings.rows().map(|(name, value)| format!("{name:<19} {value}"));
+                let rows = self.settings.rows().map(|(name, value)| format!("{name:<20} {value}"));
                 note(&rows.join("\n"));
             }
             Command::Set { name, value } => self.settings.set(&name, &value)?,

@@ -70,18 +70,18 @@ pub(super) fn options(
     Ok(ChatOptions { variables, parse_special, ending, ..ChatOptions::default() })
 }
 
-/// The options of a conversation of which only the `effort` is said.
+/// The options of a conversation in `/v1/responses`.
 ///
 /// # Errors
-/// An effort, for a model without a chat template.
-pub(super) fn with_effort(
+/// As [`options`].
+pub(super) fn of_response(
     service: &Service,
-    effort: Option<String>,
+    template: TemplateOptions,
 ) -> Result<ChatOptions, ApiError> {
-    if effort.is_some() && !service.pretrained.tokenizer.has_chat_template() {
+    if template.reasoning_effort.is_some() && !service.pretrained.tokenizer.has_chat_template() {
         return Err(without_template("reasoning.effort".to_owned()));
     }
-    Ok(ChatOptions { variables: of_effort(effort), ..ChatOptions::default() })
+    options(service, template, &[], false)
 }
 
 fn of_effort(effort: Option<String>) -> BTreeMap<String, Variable> {

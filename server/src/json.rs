@@ -54,6 +54,10 @@ impl Generating for ResponseRequest {
         "max_output_tokens",
         "instructions",
         "reasoning",
+        "chat_template_kwargs",
+        "enable_thinking",
+        "max_reasoning_tokens",
+        "thinking_token_budget",
     ];
 }
 

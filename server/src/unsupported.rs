@@ -9,7 +9,7 @@ use super::error::ApiError;
 pub(super) type Field = (&'static str, &'static [&'static str]);
 
 /// The fields of requests, whatever their route. One that a route reads is not refused there.
-const OF_REQUESTS: [Field; 129] = [
+const OF_REQUESTS: [Field; 130] = [
     // OpenAI.
     ("tools", &["[]"]),
     ("tool_choice", &[r#""none""#, r#""auto""#]),
@@ -55,6 +55,7 @@ const OF_REQUESTS: [Field; 129] = [
     ("enable_thinking", &[]),
     ("thinking", &[]),
     ("think", &[]),
+    ("max_reasoning_tokens", &[]),
     ("thinking_budget", &[]),
     ("thinking_token_budget", &[]),
     ("thinking_budget_tokens", &["-1"]),
@@ -151,7 +152,7 @@ const OF_REQUESTS: [Field; 129] = [
 ];
 
 /// What a field is called here.
-const OTHER_NAMES: [(&str, &str); 18] = [
+const OTHER_NAMES: [(&str, &str); 21] = [
     ("template_kwargs", "`chat_template_kwargs`"),
     ("template_vars", "`chat_template_kwargs`"),
     ("chat_template_args", "`chat_template_kwargs`"),
@@ -161,6 +162,9 @@ const OTHER_NAMES: [(&str, &str); 18] = [
     ("random_seed", "`seed`"),
     ("typical", "`typical_p`"),
     ("think", "`enable_thinking`"),
+    ("thinking_budget", "`max_reasoning_tokens`"),
+    ("thinking_token_budget", "`max_reasoning_tokens`"),
+    ("thinking_budget_tokens", "`max_reasoning_tokens`"),
     ("system", "a message with the role `system`"),
     ("instructions", "a message with the role `system`"),
     ("reasoning", "`reasoning_effort`"),

@@ -37,6 +37,28 @@ struct Walked {
 pub struct NextTokens(Arc<Allowed>);
 
 impl NextTokens {
+    /// These tokens, in a vocabulary of this size.
+    pub(super) fn of(ids: &[u32], vocab_size: usize) -> Self {
+        let mut mask = TokenMask::none(vocab_size);
+        ids.iter().for_each(|&id| mask.insert(id));
+        Self(Arc::new(Allowed { mask, is_complete: false }))
+    }
+
+    /// All tokens but these, in a vocabulary of this size.
+    pub(super) fn all_but(ids: &[u32], vocab_size: usize) -> Self {
+        let words = vec![u32::MAX; vocab_size.div_ceil(32)];
+        let mut mask = TokenMask::from_words(&words, vocab_size);
+        ids.iter().for_each(|&id| mask.remove(id));
+        Self(Arc::new(Allowed { mask, is_complete: false }))
+    }
+
+    /// These tokens too.
+    pub(super) fn and(&self, ids: &[u32]) -> Self {
+        let mut mask = self.0.mask.clone();
+        ids.iter().for_each(|&id| mask.insert(id));
+        Self(Arc::new(Allowed { mask, is_complete: false }))
+    }
+
     /// With the tokens that end a text, where it may end.
     pub fn mask(&self) -> &TokenMask {
         &self.0.mask

@@ -43,6 +43,13 @@ impl TokenMask {
         }
     }
 
+    /// Takes a token away. An id outside the vocabulary has no effect.
+    pub fn remove(&mut self, id: u32) {
+        if let Some(word) = self.words.get_mut(id as usize / 64) {
+            *word &= !(1 << (id % 64));
+        }
+    }
+
     /// Whether this token may come next.
     pub fn contains(&self, id: u32) -> bool {
         self.words.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
@@ -109,6 +116,10 @@ mod tests {
         }
         assert_eq!(mask.ids().collect::<Vec<_>>(), [0, 63, 64, 127, 128, 129]);
         assert_eq!((mask.len(), mask.only()), (6, None));
+        let mut without = mask.clone();
+        without.remove(64);
+        without.remove(1000);
+        assert_eq!(without.ids().collect::<Vec<_>>(), [0, 63, 127, 128, 129]);
         assert!(mask.contains(129) && !mask.contains(1) && !mask.contains(1000));
         let mut scores = vec![1.0; 130];
         mask.apply(&mut scores);

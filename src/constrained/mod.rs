@@ -23,6 +23,7 @@ mod constraint;
 mod follower;
 mod mask;
 mod parser;
+mod reasoning;
 mod trie;
 mod vocabulary;
 
@@ -34,5 +35,6 @@ pub(crate) use constraint::ConstraintId;
 pub use follower::{Follower, NextTokens};
 pub use mask::TokenMask;
 pub use parser::Parser;
+pub use reasoning::Reasoning;
 pub use trie::TokenTrie;
 pub use vocabulary::Vocabulary;

@@ -28,7 +28,7 @@ mod token_output;
 
 use std::ops::ControlFlow;
 
-use crate::constrained::Constraint;
+use crate::constrained::{Constraint, Reasoning};
 use crate::error::Result;
 use crate::model::Model;
 pub use crate::pretrained::Pooling;
@@ -63,6 +63,9 @@ pub struct Options {
     /// Choose only tokens that keep the text inside a grammar. The text ends where nothing can continue
     /// it, but if it reaches `max_tokens` first, it stays unfinished.
     pub constraint: Option<Constraint>,
+    /// How a thought before the answer is marked: it keeps to a budget, and [`constraint`](Self::constraint) begins
+    /// behind it.
+    pub reasoning: Option<Reasoning>,
     /// Report the log-probability of each token, and of this many of the most likely ones. They come from
     /// the model's own distribution, over the tokens that the constraint allows.
     pub logprobs: Option<usize>,
@@ -90,6 +93,7 @@ impl Default for Options {
             sampling: SamplingParams::default(),
             ignore_eos: false,
             constraint: None,
+            reasoning: None,
             logprobs: None,
             prompt_logprobs: None,
             stop_ids: Vec::new(),

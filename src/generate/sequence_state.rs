@@ -86,6 +86,13 @@ impl SequenceState {
                 sampler.with_constraint(constraint)
             }
         };
+        let sampler = match &options.reasoning {
+            None => sampler,
+            Some(reasoning) => {
+                reasoning.check_vocabulary(vocab_size)?;
+                sampler.with_reasoning(reasoning)
+            }
+        };
         let end_ids = if options.ignore_eos {
             Vec::new()
         } else {
@@ -157,10 +164,8 @@ impl SequenceState {
     /// Finds out which tokens the constraint forces next, `most` at most, so that it is known when they are
     /// asked for.
     pub(super) fn look_ahead(&self, most: usize) {
-        if let Some(follower) = self.sampler.constraint() {
-            // An error ends the text when it gets there.
-            let _ = follower.forced(&self.tokens[self.prompt..], most.min(self.limit.left));
-        }
+        // An error ends the text when it gets there.
+        let _ = self.sampler.forced(&self.tokens[self.prompt..], most.min(self.limit.left));
     }
 
     /// Whether sampling calls rules of the caller's own.
@@ -280,7 +285,11 @@ impl SequenceState {
     fn is_complete(&self) -> Result<bool> {
         match self.sampler.constraint() {
             None => Ok(false),
-            Some(follower) => Ok(follower.next(&self.tokens[self.prompt..])?.is_complete()),
+            Some(follower) => {
+                let vocab_size = follower.constraint().vocabulary().size();
+                let next = self.sampler.next(&self.tokens[self.prompt..], vocab_size)?;
+                Ok(next.is_some_and(|next| next.is_complete()))
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Prompt;
+use crate::constrained::Reasoning;
 use crate::error::{RequestError, Result};
 use crate::generate::Options;
 use crate::grammar::Grammar;
@@ -38,6 +39,10 @@ pub struct GenerateRequest {
     /// The texts that are allowed: see [`Options::constraint`].
     #[serde(default)]
     pub grammar: Option<Grammar>,
+    /// How a thought before the answer is marked, from [`Thoughts::reasoning`](crate::tokenizer::Thoughts::reasoning):
+    /// see [`Options::reasoning`].
+    #[serde(skip)]
+    pub reasoning: Option<Reasoning>,
     /// Report the log-probability of each token, and of this many of the most likely tokens.
     #[serde(default)]
     pub logprobs: Option<usize>,
@@ -67,6 +72,7 @@ impl GenerateRequest {
             stop_ids: Vec::new(),
             ignore_eos: false,
             grammar: None,
+            reasoning: None,
             logprobs: None,
             prompt_logprobs: None,
             deadline: None,
@@ -215,6 +221,7 @@ impl GenerateRequest {
             logprobs: self.logprobs,
             prompt_logprobs: self.prompt_logprobs,
             stop_ids: self.stop_ids.clone(),
+            reasoning: self.reasoning.clone(),
             ..Options::default()
         }
     }

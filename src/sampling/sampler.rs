@@ -11,7 +11,7 @@ use super::{
     SamplingParams, draw, greedy, logit_bias, min_p, penalties, softmax, temperature, top_k, top_p,
     typical,
 };
-use crate::constrained::{Constraint, Follower};
+use crate::constrained::{Constraint, Follower, NextTokens, Reasoning};
 use crate::error::{DeviceError, Error, RequestError, Result};
 use crate::panics;
 
@@ -29,6 +29,7 @@ pub struct Sampler {
     params: SamplingParams,
     rules: Vec<Arc<Rule>>,
     constraint: Option<Follower>,
+    reasoning: Option<Reasoning>,
     generator: ChaCha12Rng,
 }
 
@@ -43,6 +44,7 @@ impl Sampler {
             params: params.clone(),
             rules: Vec::new(),
             constraint: None,
+            reasoning: None,
             generator: ChaCha12Rng::seed_from_u64(params.seed),
         })
     }
@@ -70,6 +72,12 @@ impl Sampler {
         self
     }
 
+    /// From now on, the constraint begins behind the model's thought, and a thought keeps to its budget.
+    pub fn with_reasoning(mut self, reasoning: &Reasoning) -> Self {
+        self.reasoning = Some(reasoning.clone());
+        self
+    }
+
     /// Whether the next token is the most likely one by the logits, whatever came before it: greedy, and
     /// no rule changes a score.
     #[cfg(feature = "text")]
@@ -84,12 +92,37 @@ impl Sampler {
             seed: self.params.seed,
             ..SamplingParams::default()
         };
-        self.params == plain && self.rules.is_empty() && self.constraint.is_none()
+        let is_free = self.constraint.is_none() && self.reasoning.is_none();
+        self.params == plain && self.rules.is_empty() && is_free
     }
 
     /// The constraint on the output, if there is one.
     pub fn constraint(&self) -> Option<&Follower> {
         self.constraint.as_ref()
+    }
+
+    /// The tokens that may come after `output`, in a vocabulary of this size; None for any.
+    ///
+    /// # Errors
+    /// As [`Follower::next`].
+    pub fn next(&self, output: &[u32], vocab_size: usize) -> Result<Option<NextTokens>> {
+        let follower = self.constraint.as_ref();
+        match &self.reasoning {
+            Some(reasoning) => reasoning.next(follower, output, vocab_size),
+            None => follower.map(|follower| follower.next(output)).transpose(),
+        }
+    }
+
+    /// The tokens that must come after `output`, as long as there is one choice: `most` at most.
+    ///
+    /// # Errors
+    /// As [`Follower::next`].
+    pub fn forced(&self, output: &[u32], most: usize) -> Result<Vec<u32>> {
+        match (&self.reasoning, &self.constraint) {
+            (Some(reasoning), follower) => reasoning.forced(follower.as_ref(), output, most),
+            (None, Some(follower)) => follower.forced(output, most),
+            (None, None) => Ok(Vec::new()),
+        }
     }
 
     // ANCHOR: constrained
@@ -98,10 +131,9 @@ impl Sampler {
     /// # Errors
     /// An output outside the grammar.
     pub fn constrained<'a>(&self, logits: &'a [f32], output: &[u32]) -> Result<Cow<'a, [f32]>> {
-        let Some(follower) = &self.constraint else {
+        let Some(next) = self.next(output, logits.len())? else {
             return Ok(Cow::Borrowed(logits));
         };
-        let next = follower.next(output)?;
         let mut scores = logits.to_vec();
         next.mask().apply(&mut scores);
         Ok(Cow::Owned(scores))
@@ -125,8 +157,8 @@ impl Sampler {
     /// # Errors
     /// As [`distribution`](Self::distribution).
     pub fn sample(&mut self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<u32> {
-        if let Some(follower) = &self.constraint
-            && let Some(only) = follower.next(output)?.mask().only()
+        if let Some(next) = self.next(output, logits.len())?
+            && let Some(only) = next.mask().only()
         {
             draw::skip(&mut self.generator);
             return Ok(only);
@@ -178,9 +210,11 @@ impl Sampler {
             rule(&mut scores, prompt, output);
             check(&scores).map_err(after("a rule of the caller's own"))?;
         }
-        if let Some(follower) = self.constraint.as_ref().filter(|_| !self.rules.is_empty()) {
+        if !self.rules.is_empty()
+            && let Some(next) = self.next(output, logits.len())?
+        {
             // A caller's rule may have let tokens in again.
-            follower.next(output)?.mask().apply(&mut scores);
+            next.mask().apply(&mut scores);
             check(&scores).map_err(after("the constraint and a rule of the caller's own"))?;
         }
         if params.temperature == 0.0 {

@@ -20,13 +20,11 @@ impl<D: Draft> ForcedTokens<D> {
 impl<D: Draft> Draft for ForcedTokens<D> {
     // ANCHOR: propose
     fn propose(&mut self, text: &Text<'_>, most: usize) -> Result<Vec<u32>> {
-        if let Some(follower) = text.sampler.constraint() {
-            let forced = follower.forced(&text.tokens[text.prompt..], most)?;
-            if !forced.is_empty() {
-                return Ok(forced);
-            }
+        let forced = text.sampler.forced(&text.tokens[text.prompt..], most)?;
+        if forced.is_empty() {
+            return self.otherwise.propose(text, most);
         }
-        self.otherwise.propose(text, most)
+        Ok(forced)
     }
     // ANCHOR_END: propose
 

@@ -1,6 +1,7 @@
 //! What a reasoning model thinks, and what it answers.
 
 use super::Tokenizer;
+use crate::constrained::Reasoning;
 
 /// Around a thought, in the words of Qwen, DeepSeek, GLM and SmolLM3.
 const OPEN: &str = "<think>";
@@ -12,8 +13,10 @@ const START: &str = "<|start|>";
 const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 const ENDS: [&str; 3] = ["<|end|>", "<|call|>", "<|return|>"];
-/// The channel for thoughts.
+/// The author of an answer, and the channels for thoughts and for answers.
+const ASSISTANT: &str = "assistant";
 const ANALYSIS: &str = "analysis";
+const FINAL: &str = "final";
 
 /// The longest that stands before the text of a message in Harmony. What is longer has no end, and is text.
 const MAX_HEADER: usize = 256;
@@ -76,6 +79,8 @@ pub struct Thoughts {
     is_new: bool,
     /// The marks that are tokens without a text of their own.
     silent: Vec<(u32, &'static str)>,
+    /// The tokens of a thought that the model opens itself.
+    reasoning: Option<Reasoning>,
     tokens: usize,
 }
 
@@ -89,6 +94,7 @@ impl Thoughts {
             has_come: [false; 2],
             is_new: false,
             silent: Vec::new(),
+            reasoning: None,
             tokens: 0,
         }
     }
@@ -98,11 +104,14 @@ impl Thoughts {
         Self::new(Marks::None, Place::Text)
     }
 
-    /// For thoughts in `<think>`, after a prompt with this end: some templates open the thought themselves.
+    /// For thoughts in `<think>`, after a prompt with this end: some templates open the thought themselves, and
+    /// close it again where there is to be none.
     pub fn in_tags(prompt: &str) -> Self {
-        let is_inside = prompt.trim_end().ends_with(OPEN);
-        let place = if is_inside {
+        let prompt = prompt.trim_end();
+        let place = if prompt.ends_with(OPEN) {
             Place::Thought
+        } else if prompt.ends_with(CLOSE) {
+            Place::Text
         } else {
             Place::Start
         };
@@ -122,6 +131,22 @@ impl Thoughts {
     /// Whether the model is answering, as far as is known.
     pub fn is_outside(&self) -> bool {
         matches!(self.place, Place::Start | Place::Text)
+    }
+
+    /// Whether each mark is a token, so that a thought can have a budget.
+    pub fn has_tokens(&self) -> bool {
+        self.reasoning.is_some()
+    }
+
+    /// The tokens of the thought that may come next, or goes on; None for a text that has no room for one, and for
+    /// a model whose marks are no tokens.
+    pub fn reasoning(&self) -> Option<Reasoning> {
+        let reasoning = self.reasoning.as_ref()?;
+        match (self.marks, self.place) {
+            (Marks::Tags, Place::Thought) => Some(reasoning.begun()),
+            (Marks::Tags, Place::Start) | (Marks::Channels, Place::Text) => Some(reasoning.clone()),
+            _ => None,
+        }
     }
 
     /// How many tokens were thoughts, with the marks at their borders.
@@ -297,7 +322,11 @@ impl Tokenizer {
         };
         if has(CHANNEL) && has(MESSAGE) {
             let silent = silent(&[START, CHANNEL, MESSAGE, ENDS[0], ENDS[1], ENDS[2]]);
-            return Thoughts { silent, ..Thoughts::in_channels() };
+            // A header that has begun is for the model to end.
+            let last = prompt.iter().rev().find(|id| silent.iter().any(|(mark, _)| mark == *id));
+            let begins = last.is_some_and(|id| self.id(START) == Some(*id));
+            let reasoning = if begins { self.in_channels() } else { None };
+            return Thoughts { silent, reasoning, ..Thoughts::in_channels() };
         }
         if !has(OPEN) && !has(CLOSE) {
             return Thoughts::none();
@@ -308,6 +337,22 @@ impl Tokenizer {
             mark.map_or_else(|| self.decode(&[*id]).unwrap_or_default(), |(_, it)| (*it).to_owned())
         };
         let end: String = prompt[prompt.len().saturating_sub(8)..].iter().map(text).collect();
-        Thoughts { silent, ..Thoughts::in_tags(&end) }
+        Thoughts { silent, reasoning: self.in_tags(), ..Thoughts::in_tags(&end) }
+    }
+
+    /// The tokens of a thought in tags. Some models begin a line before it.
+    fn in_tags(&self) -> Option<Reasoning> {
+        let (open, close) = (self.id(OPEN)?, self.id(CLOSE)?);
+        let line = self.encode_bare_text("\n").ok().filter(|ids| ids.len() == 1);
+        let behind_line = line.map(|line| [&line[..], &[open]].concat());
+        Some(Reasoning::new(behind_line.into_iter().chain([vec![open]]).collect(), close))
+    }
+
+    /// The tokens of a thought in a channel.
+    fn in_channels(&self) -> Option<Reasoning> {
+        let (start, channel, message) = (self.id(START)?, self.id(CHANNEL)?, self.id(MESSAGE)?);
+        let [author, analysis, answer] = [ASSISTANT, ANALYSIS, FINAL].map(|name| self.id(name));
+        let reasoning = Reasoning::new(vec![vec![channel, analysis?, message]], self.id(ENDS[0])?);
+        Some(reasoning.with_lead(vec![start, author?], vec![channel, answer?, message]))
     }
 }

@@ -11,12 +11,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use common::constrained::{assert_same_bits, options};
-use common::texts::{alone, finish};
+use common::texts::{alone, assert_same, finish};
 use common::{bundled, device, go_on, load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use regex::Regex;
-use slowburn::constrained::{Automaton, Constraint, TokenMask, Vocabulary};
+use slowburn::constrained::{Automaton, Constraint, Reasoning, TokenMask, Vocabulary};
 use slowburn::generate::{self, Batch, FinishReason, Options};
 use slowburn::grammar::Grammar;
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
@@ -93,6 +93,66 @@ fn a_story_has_the_form_that_was_asked_for() {
     }
     // The same grammar again is the same constraint, with its masks.
     assert_eq!(pretrained.constraint(&regex(STORY)).unwrap().seen(), constraint.seen());
+}
+
+/// A thought of seven tokens, and behind it the form. With and without a constraint, and with a thought that the
+/// model has to begin itself.
+#[test]
+fn a_thought_with_a_budget_is_the_same_in_every_batch() {
+    let pretrained = bundled(&device());
+    let Pretrained { model, tokenizer, .. } = &pretrained;
+    let prompt = pretrained.prompt_ids("Once there was a fox, and").unwrap();
+    let id = |text: &str| tokenizer.encode_bare_text(text).unwrap()[0];
+    let (open, close) = (id("<"), id(">"));
+    let begun = Reasoning::new(vec![vec![]], close).with_budget(Some(7));
+    let begins = Reasoning::new(vec![vec![open]], close).with_budget(Some(7));
+    let constraint = pretrained.constraint(&regex(STORY)).unwrap();
+    let must_think = SamplingParams {
+        temperature: 0.9,
+        logit_bias: [(open, 100.0)].into(),
+        ..SamplingParams::default()
+    };
+    let plain = options(&constraint, 24, 0.9, 3);
+    let plain = Options { logprobs: None, ..plain };
+    let requests = [
+        (Options { reasoning: Some(begun.clone()), ..plain.clone() }, 0),
+        (
+            Options {
+                reasoning: Some(begun.clone()),
+                constraint: None,
+                ..plain.clone()
+            },
+            0,
+        ),
+        (
+            Options {
+                reasoning: Some(begins),
+                sampling: must_think,
+                ..plain.clone()
+            },
+            1,
+        ),
+        (Options { reasoning: Some(begun.with_budget(Some(0))), ..plain }, 0),
+    ];
+    let mut batch = Batch::new(model);
+    for (options, _) in &requests {
+        batch.join(&prompt, options).unwrap();
+    }
+    let together = finish(&mut batch).into_values();
+    for ((options, begins), together) in requests.iter().zip(together) {
+        let naive = generate::naive(model, &prompt, options, &mut go_on).unwrap();
+        assert_same(&together, &naive, "in a batch");
+        let place = naive.ids.iter().position(|id| *id == close).unwrap();
+        assert!([0, 7].contains(&(place - begins)), "{place}");
+        let answer = tokenizer.decode(&naive.ids[place + 1..]).unwrap();
+        if options.constraint.is_some() {
+            assert!(answer.starts_with("Once upon a time, there was a "), "{answer}");
+        }
+    }
+    let foreign = Reasoning::new(vec![vec![]], u32::MAX);
+    let options = Options { reasoning: Some(foreign), ..Options::default() };
+    let error = generate::cached(model, &prompt, &options, &mut go_on).unwrap_err();
+    assert!(error.to_string().contains("in a vocabulary of"), "{error}");
 }
 
 /// Where letters are counted, each number of them is a state.

@@ -32,6 +32,11 @@ pub enum Error {
     #[error("there is no setting {name}: it must be one of {names}", name = short(.name))]
     NoSetting { name: String, names: String },
 
+    #[error(
+        "max_reasoning_tokens is for a model that thinks between two tokens, such as <think> and </think>, and this one has none: /set max_reasoning_tokens off"
+    )]
+    NoThoughts,
+
     #[error("there is nothing to take back: no question was asked")]
     NothingToUndo,
 

@@ -14,6 +14,8 @@ pub struct Settings {
     pub sampling: SamplingParams,
     /// None: as many as the context holds.
     pub max_tokens: Option<usize>,
+    /// Of what a model thinks before it answers. None: as many as it likes.
+    pub max_reasoning_tokens: Option<usize>,
 }
 
 /// What takes a rule or a limit away.
@@ -41,6 +43,9 @@ impl Settings {
             "seed" => sampling.seed = whole("seed", value)?,
             "max_tokens" if value == OFF => changed.max_tokens = None,
             "max_tokens" => changed.max_tokens = Some(whole("max_tokens", value)?),
+            "max_reasoning_tokens" => {
+                changed.max_reasoning_tokens = number_or_off("max_reasoning_tokens", value)?;
+            }
             _ => {
                 let names = self.rows().map(|(name, _)| name).join(", ");
                 return Err(Error::NoSetting { name: name.to_owned(), names });
@@ -63,8 +68,8 @@ impl Settings {
     }
 
     /// The settings, by their names.
-    pub fn rows(&self) -> [(&'static str, String); 10] {
-        let Self { sampling, max_tokens } = self;
+    pub fn rows(&self) -> [(&'static str, String); 11] {
+        let Self { sampling, max_tokens, max_reasoning_tokens } = self;
         [
             ("temperature", sampling.temperature.to_string()),
             ("top_k", or_off(sampling.top_k)),
@@ -76,6 +81,7 @@ impl Settings {
             ("presence_penalty", sampling.presence_penalty.to_string()),
             ("seed", sampling.seed.to_string()),
             ("max_tokens", or_off(*max_tokens)),
+            ("max_reasoning_tokens", or_off(*max_reasoning_tokens)),
         ]
     }
 }

@@ -116,7 +116,15 @@ impl Speaker {
         mut heard: impl FnMut(&AnswerPiece, usize) -> Result<()>,
     ) -> Result<Reply> {
         let mut thoughts = self.pretrained.tokenizer.thoughts_after(&prompt);
-        let job = self.inference.infer(self.request(prompt, settings)).spawn();
+        let mut request = self.request(prompt, settings);
+        if settings.max_reasoning_tokens.is_some() {
+            if !thoughts.has_tokens() {
+                return Err(Error::NoThoughts);
+            }
+            let budget = settings.max_reasoning_tokens;
+            request.reasoning = thoughts.reasoning().map(|thought| thought.with_budget(budget));
+        }
+        let job = self.inference.infer(request).spawn();
         begun(job.cancel_token());
         let (mut text, mut thought) = (String::new(), String::new());
         let mut hear = |piece: AnswerPiece, thought_tokens: usize| {

@@ -56,7 +56,7 @@ fn every_command_that_help_names_is_one() {
 #[test]
 fn settings_are_changed_within_their_ranges() {
     let sampling = SamplingParams::default();
-    let mut settings = Settings { sampling, max_tokens: None };
+    let mut settings = Settings { sampling, max_tokens: None, max_reasoning_tokens: None };
     for (name, value) in [
         ("temperature", "0.7"),
         ("top_k", "40"),
@@ -68,15 +68,23 @@ fn settings_are_changed_within_their_ranges() {
         ("presence_penalty", "-0.1"),
         ("seed", "18446744073709551615"),
         ("max_tokens", "100"),
+        ("max_reasoning_tokens", "0"),
     ] {
         settings.set(name, value).unwrap();
         let shown = settings.rows().into_iter().find(|(shown, _)| *shown == name).unwrap();
         assert_eq!(shown.1, value, "{name}");
     }
-    for name in ["top-k", "top_p", "min_p", "typical_p", "max-tokens"] {
+    for name in [
+        "top-k",
+        "top_p",
+        "min_p",
+        "typical_p",
+        "max-tokens",
+        "max_reasoning_tokens",
+    ] {
         settings.set(name, "off").unwrap();
     }
-    assert_eq!(settings.rows().iter().filter(|(_, value)| value == "off").count(), 5);
+    assert_eq!(settings.rows().iter().filter(|(_, value)| value == "off").count(), 6);
     let before = settings.clone();
     let mut errors = Vec::new();
     for (name, value, expected) in [

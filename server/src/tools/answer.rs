@@ -1,9 +1,11 @@
 //! What a model writes, told apart as it comes: thoughts, text, and calls of tools.
 
+use slowburn::constrained::Reasoning;
 use slowburn::inference::TokenOutput;
 use slowburn::tokenizer::{AnswerPiece, Thoughts};
 
 use super::split::{Piece, Splitter};
+use crate::error::ApiError;
 
 /// Divides an answer. It reads the tokens in their order.
 #[derive(Debug, Clone)]
@@ -46,6 +48,28 @@ impl AnswerSplitter {
     /// Whether the model answers, as far as is known: what it writes is no thought.
     pub(in super::super) fn is_answering(&self) -> bool {
         self.thoughts.is_outside()
+    }
+
+    /// The thought before an answer that is bound to a form, or of `max_reasoning_tokens` at most; None where
+    /// nothing is asked of it.
+    ///
+    /// # Errors
+    /// A limit for a model whose thoughts do not lie between tokens.
+    pub(in super::super) fn reasoning(
+        &self,
+        is_bound: bool,
+        max_reasoning_tokens: Option<usize>,
+    ) -> Result<Option<Reasoning>, ApiError> {
+        if max_reasoning_tokens.is_some() && !self.thoughts.has_tokens() {
+            let field = "max_reasoning_tokens";
+            let message = format!(
+                "`{field}` is for a model that thinks between two tokens, such as `<think>` and `</think>`, and this one has none: leave it out"
+            );
+            return Err(ApiError::unsupported(field, message));
+        }
+        let reasoning =
+            self.thoughts.reasoning().filter(|_| is_bound || max_reasoning_tokens.is_some());
+        Ok(reasoning.map(|reasoning| reasoning.with_budget(max_reasoning_tokens)))
     }
 
     /// How many tokens were thoughts.

@@ -267,8 +267,8 @@ pub(super) async fn grammar(
     }
 }
 
-/// What divides the answer to a prompt. `has_format` says that an answer is bound to a form: then it has no
-/// room for thoughts, and neither has a call that the request requires.
+/// What divides the answer to a prompt. `has_format` says that an answer is bound to a form: then it has room
+/// for a thought only before it, between marks that are tokens, and so has a call that the request requires.
 pub(super) fn splitter(
     service: &Service,
     prompt: &[u32],
@@ -276,10 +276,10 @@ pub(super) fn splitter(
     has_format: bool,
 ) -> AnswerSplitter {
     let is_bound = has_format || toolbox.is_some_and(|toolbox| toolbox.is_required);
-    let thoughts = if is_bound {
-        Thoughts::none()
-    } else {
-        service.pretrained.tokenizer.thoughts_after(prompt)
+    let thoughts = service.pretrained.tokenizer.thoughts_after(prompt);
+    let thoughts = match is_bound && !thoughts.has_tokens() {
+        true => Thoughts::none(),
+        false => thoughts,
     };
     AnswerSplitter::new(thoughts, Splitter::new(toolbox))
 }

@@ -28,6 +28,10 @@ pub struct ChatCompletionRequest {
     #[garde(inner(custom(some_tokens)))]
     #[schema(minimum = -1)]
     pub max_tokens: Option<i64>,
+    /// The most tokens of the thought before the answer, as `thinking_token_budget` is elsewhere. Behind that many
+    /// the mark that ends it is forced. They count as tokens of the answer.
+    #[serde(alias = "thinking_token_budget")]
+    pub max_reasoning_tokens: Option<usize>,
     /// How many answers. Default 1.
     #[garde(inner(range(min = 1)))]
     #[schema(minimum = 1)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use garde::Validate;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use slowburn::tokenizer::Variable;
 use utoipa::ToSchema;
 
 use super::response_items::{OutputItem, OutputText, ResponseStatus, ResponsesInput, ThoughtText};
@@ -25,6 +26,14 @@ pub struct ResponseRequest {
     #[garde(inner(range(min = 1)))]
     #[schema(minimum = 1)]
     pub max_output_tokens: Option<i64>,
+    /// As in a chat: the most tokens of the thought before the answer, which count as tokens of the answer.
+    #[serde(alias = "thinking_token_budget")]
+    pub max_reasoning_tokens: Option<usize>,
+    /// As in a chat: variables of the model's chat template.
+    #[schema(value_type = Option<BTreeMap<String, Value>>)]
+    pub chat_template_kwargs: Option<BTreeMap<String, Variable>>,
+    /// As in a chat: whether the model thinks before it answers.
+    pub enable_thinking: Option<bool>,
     /// Server-sent events instead of one object. Default false.
     pub stream: Option<bool>,
     /// With `message.output_text.logprobs`: the log-probability of each token.

@@ -208,6 +208,10 @@ fn a_template_may_open_the_thought() {
         ] {
             let mut body = body.clone();
             body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            let mut asked = json!({"input": user, "temperature": 0, "max_output_tokens": 5});
+            asked.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            let asked = ask(&server, RESPONSES, &asked);
+            assert_eq!(asked["output"][0]["type"], "message", "{asked}");
             let closed = ask(&server, CHAT, &body);
             let message = &closed["choices"][0]["message"];
             assert_eq!(message.get("reasoning_content"), None, "{closed}");
@@ -224,6 +228,110 @@ fn a_template_may_open_the_thought() {
         let bound = ask(&server, CHAT, &bound);
         let content = &bound["choices"][0]["message"]["content"];
         assert!(["yes", "no"].map(Value::from).contains(content), "{bound}");
+    });
+}
+
+#[test]
+fn a_budget_ends_the_thought() {
+    watch(|| {
+        let (server, _folder) = thinker();
+        let body = json!({
+            "messages": [{"role": "user", "content": "Once upon a time,"}], "temperature": 0, "max_tokens": 12, "n": 2,
+        });
+        let with = |body: &Value, fields: Value| {
+            let mut body = body.clone();
+            body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            body
+        };
+        let free = ask(&server, CHAT, &body);
+        for (budget, expected, tokens) in [
+            (0, None, 2),
+            (1, Some("was"), 3),
+            (2, Some("was a"), 4),
+            (100, Some("was a"), 4),
+        ] {
+            let body = with(&body, json!({ "max_reasoning_tokens": budget }));
+            let whole = ask(&server, CHAT, &body);
+            for choice in whole["choices"].as_array().unwrap() {
+                let message = &choice["message"];
+                assert_eq!(message["reasoning_content"].as_str(), expected, "{whole}");
+                assert!(!message["content"].as_str().unwrap().is_empty(), "{whole}");
+            }
+            if budget >= 2 {
+                assert_eq!(whole["choices"], free["choices"]);
+            }
+            // Of both texts, with the marks.
+            let usage = &whole["usage"];
+            assert_eq!(usage["completion_tokens_details"]["reasoning_tokens"], 2 * tokens);
+            assert_eq!(usage["completion_tokens"], 24);
+            let alone = ask(&server, CHAT, &with(&body, json!({"n": 1, "logprobs": true})));
+            assert_eq!(alone["choices"][0]["message"], whole["choices"][0]["message"]);
+            let text = |field: &str| {
+                let chunks = stream(&server, CHAT, with(&body, json!({"n": 1})));
+                let deltas = chunks.iter().map(|chunk| &chunk["choices"][0]["delta"][field]);
+                deltas.filter_map(Value::as_str).collect::<String>()
+            };
+            assert_eq!(text("reasoning_content"), expected.unwrap_or_default());
+            assert_eq!(whole["choices"][0]["message"]["content"], text("content"));
+        }
+        let body = json!({
+            "input": "Once upon a time,", "temperature": 0, "max_output_tokens": 12, "thinking_token_budget": 1,
+        });
+        let response = ask(&server, RESPONSES, &body);
+        assert_eq!(response["output"][0]["content"][0]["text"], "was", "{response}");
+        assert_eq!(response["usage"]["output_tokens_details"]["reasoning_tokens"], 3);
+
+        let (server, _folder) = server_with("{{ messages[-1].content }}", &[]);
+        let body =
+            json!({"messages": [{"role": "user", "content": "x"}], "max_reasoning_tokens": 1});
+        let (status, answer) = server.ask(CHAT, &body.to_string());
+        assert_eq!(status, 400, "{answer}");
+        assert!(answer.contains("`max_reasoning_tokens` is for a model that thinks"), "{answer}");
+    });
+}
+
+#[test]
+fn the_form_of_an_answer_begins_behind_the_thought() {
+    watch(|| {
+        let (server, _folder) = thinker();
+        let tools = json!([{"type": "function", "function": {"name": "feed"}}]);
+        for (fields, thought) in [
+            (json!({"structured_outputs": {"choice": ["yes", "no"]}}), "was a"),
+            (
+                json!({"structured_outputs": {"regex": "yes|no"}, "max_reasoning_tokens": 1}),
+                "was",
+            ),
+            (
+                json!({"response_format": {"type": "json_schema", "json_schema": {
+                    "name": "x", "schema": {"enum": ["yes", "no"]},
+                }}}),
+                "was a",
+            ),
+            (json!({"tools": tools, "tool_choice": "required"}), "was a"),
+        ] {
+            let mut body = json!({
+                "messages": [{"role": "user", "content": "Once upon a time,"}], "temperature": 0, "max_tokens": 40,
+            });
+            body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            let whole = ask(&server, CHAT, &body);
+            let message = &whole["choices"][0]["message"];
+            assert_eq!(message["reasoning_content"], thought, "{whole}");
+            if fields.get("tools").is_some() {
+                assert_eq!(message["tool_calls"][0]["function"]["name"], "feed", "{whole}");
+                assert_eq!(whole["choices"][0]["finish_reason"], "tool_calls");
+            } else {
+                let content = message["content"].as_str().unwrap().trim_matches('"');
+                assert!(["yes", "no"].contains(&content), "{whole}");
+            }
+        }
+        let body = json!({
+            "input": "Once upon a time,", "temperature": 0, "max_output_tokens": 40, "max_reasoning_tokens": 1,
+            "text": {"format": {"type": "json_schema", "name": "x", "schema": {"enum": ["yes", "no"]}}},
+        });
+        let response = ask(&server, RESPONSES, &body);
+        assert_eq!(response["output"][0]["content"][0]["text"], "was", "{response}");
+        let text = response["output"][1]["content"][0]["text"].as_str().unwrap();
+        assert!(["\"yes\"", "\"no\""].contains(&text), "{response}");
     });
 }
 

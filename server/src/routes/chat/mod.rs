@@ -45,7 +45,9 @@ impl FromRequest<App> for ChatBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        const HEEDED: [&str; 7] = [
+        const HEEDED: [&str; 9] = [
+            "max_reasoning_tokens",
+            "thinking_token_budget",
             "tools",
             "tool_choice",
             "messages.tool_calls",
@@ -111,13 +113,14 @@ pub(super) async fn complete(
     let ids = service.conversation_ids("messages", messages, tools, options).await?;
     let mut splitter = tools::splitter(&service, &ids, toolbox.as_ref(), has_format);
     splitter.skip(&continued.unwrap_or_default());
+    let reasoning = splitter.reasoning(constraint.is_some(), request.max_reasoning_tokens)?;
     let max_tokens = match request.max_completion_tokens {
         None => ("max_tokens", request.max_tokens),
         newer => ("max_completion_tokens", newer),
     };
     let logprobs = wants_logprobs.then(|| request.top_logprobs.unwrap_or(0));
     let base = generate_request(&app, ("messages", ids), max_tokens, None, &sampling)?;
-    let base = GenerateRequest { logprobs, ..base };
+    let base = GenerateRequest { logprobs, reasoning, ..base };
     let sequences = with_seeds(base, n).collect();
     let updates = Updates::start(&app, &service, sequences, constraint).await?;
 

@@ -31,8 +31,8 @@ use crate::unsupported::{Field, check_fields};
 use crate::updates::Updates;
 use crate::wire::{
     ChatTokenLogprob, FlatToolChoice, Incomplete, ResponseEvent, ResponseObject, ResponseRequest,
-    ResponseStatus, SamplingOptions, Tool, ToolChoice, ToolMode, WireFinish, WireUsage,
-    WithSampling,
+    ResponseStatus, SamplingOptions, TemplateOptions, Tool, ToolChoice, ToolMode, WireFinish,
+    WireUsage, WithSampling,
 };
 
 /// What OpenAI's server can do beyond text from text. Nothing is kept here, so that no request can
@@ -89,14 +89,21 @@ pub(super) async fn respond(
     let has_template = service.pretrained.tokenizer.has_chat_template();
     let instructions = request.instructions.as_deref();
     let messages = input::messages(instructions, request.input.take(), has_template)?;
-    let options = conversation::with_effort(&service, effort(&request.other)?)?;
+    let template = TemplateOptions {
+        chat_template_kwargs: request.chat_template_kwargs.take(),
+        enable_thinking: request.enable_thinking,
+        reasoning_effort: effort(&request.other)?,
+        ..TemplateOptions::default()
+    };
+    let options = conversation::of_response(&service, template)?;
     let ids = service.conversation_ids("input", messages, tools, options).await?;
     let splitter = tools::splitter(&service, &ids, toolbox.as_ref(), has_format);
+    let reasoning = splitter.reasoning(constraint.is_some(), request.max_reasoning_tokens)?;
 
     let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
     let asked = ("max_output_tokens", request.max_output_tokens);
     let base = generate_request(&app, ("input", ids), asked, None, &sampling)?;
-    let sequence = GenerateRequest { logprobs, ..base };
+    let sequence = GenerateRequest { logprobs, reasoning, ..base };
     let updates = Updates::start(&app, &service, vec![sequence], constraint).await?;
     let is_stream = request.stream.unwrap_or(false);
     let begun = begun(&app, request, &sampling, logprobs.unwrap_or(0));
