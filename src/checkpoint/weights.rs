@@ -139,6 +139,7 @@ impl<'a> Weights<'a> {
             Role::Layer
             | Role::Part { .. }
             | Role::OneOf { .. }
+            | Role::KeysAndValues { .. }
             | Role::Columns(_)
             | Role::Transposed => storage.layers.map(MatrixFormat::Quantized),
             Role::Router | Role::Convolution { .. } => None,
@@ -299,7 +300,8 @@ impl<'a> Weights<'a> {
 }
 
 /// The part of a model that a tensor is of, if it is one that is not loaded: a part that reads pictures or
-/// sound, or layers that predict several tokens at once, which DeepSeek has behind the last one.
+/// sound, or layers that predict several tokens at once, which DeepSeek has behind the last one, and
+/// every family in GGUF files.
 fn other_part(name: &str, config: &ModelConfig) -> Option<String> {
     const PARTS: [&str; 7] = [
         "vision_tower",
@@ -318,7 +320,9 @@ fn other_part(name: &str, config: &ModelConfig) -> Option<String> {
         return None;
     };
     let number: usize = rest.split('.').next()?.parse().ok()?;
-    let is_behind = part == "layers" && number >= config.n_layers && llama.latent.is_some();
+    // In a GGUF file they have names of their own.
+    let may_predict = llama.latent.is_some() || llama.attention_gate;
+    let is_behind = ["layers", "blk"].contains(&part) && number >= config.n_layers && may_predict;
     is_behind.then(|| format!("layers.{number}"))
 }
 

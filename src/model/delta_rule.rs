@@ -108,11 +108,17 @@ impl DeltaCore {
         let numbers =
             |part: &str, length, role| weights.numbers(&format!("{name}.{part}"), length, role);
         let taps = numbers("conv1d.weight", heads.channels() * width, Role::Convolution { width })?;
-        let logs = numbers("A_log", rule.value_heads, Role::Layer)?;
+        // A GGUF file has the rates themselves.
+        let rates = if weights.has(&format!("{name}.rates")) {
+            numbers("rates", rule.value_heads, Role::Layer)?
+        } else {
+            let logs = numbers("A_log", rule.value_heads, Role::Layer)?;
+            logs.iter().map(|log| -libm::exp(f64::from(*log)) as f32).collect()
+        };
         Ok(Self {
             convolution: kernels::Convolution::new(&taps, width, None),
             heads,
-            rates: logs.iter().map(|log| -libm::exp(f64::from(*log)) as f32).collect(),
+            rates,
             rate_bias: numbers("dt_bias", rule.value_heads, Role::Layer)?,
             norm: numbers("norm.weight", rule.value_dim, Role::Layer)?,
             eps: config.norm_eps as f32,

@@ -85,8 +85,8 @@ impl HeadShape {
     }
 }
 
-/// Loads the parts of latent attention in `name`: `linear` a matrix of a name and a shape, with a bias or not, and
-/// `norm` a norm of a name and a length.
+/// Loads the parts of latent attention in `name`: `linear` a matrix of a name, a shape and a role, with a bias or
+/// not, and `norm` a norm of a name and a length.
 pub(super) struct Parts<L, N> {
     pub(super) query_down: Option<(L, N)>,
     pub(super) query_up: L,
@@ -99,29 +99,31 @@ pub(super) struct Parts<L, N> {
 impl<L, N> Parts<L, N> {
     pub(super) fn load(
         (config, llama, latent): (&ModelConfig, &LlamaConfig, &LatentConfig),
-        linear: impl Fn(&str, [usize; 2], bool) -> Result<L>,
+        linear: impl Fn(&str, [usize; 2], (Role, bool)) -> Result<L>,
         norm: impl Fn(&str, usize) -> Result<N>,
     ) -> Result<Self> {
         let shape = HeadShape::of(config, llama, latent);
         let HeadShape { n_heads, head_dim, rotated, value_dim, rank, .. } = shape;
         let (d_model, bias) = (config.d_model, llama.qkv_bias);
         let d_q = n_heads * head_dim;
+        let layer = |name: &str, shape, bias| linear(name, shape, (Role::Layer, bias));
         let (query_down, query_up) = match latent.query_rank {
             Some(rank) => {
-                let down = linear("q_a_proj", [rank, d_model], bias)?;
+                let down = layer("q_a_proj", [rank, d_model], bias)?;
                 let norm = norm("q_a_layernorm", rank)?;
-                (Some((down, norm)), linear("q_b_proj", [d_q, rank], false)?)
+                (Some((down, norm)), layer("q_b_proj", [d_q, rank], false)?)
             }
-            None => (None, linear("q_proj", [d_q, d_model], false)?),
+            None => (None, layer("q_proj", [d_q, d_model], false)?),
         };
         let d_kv = n_heads * (shape.plain() + value_dim);
+        let role = Role::KeysAndValues { heads: n_heads, plain: shape.plain() };
         Ok(Self {
             query_down,
             query_up,
-            down: linear("kv_a_proj_with_mqa", [rank + rotated, d_model], bias)?,
+            down: layer("kv_a_proj_with_mqa", [rank + rotated, d_model], bias)?,
             norm: norm("kv_a_layernorm", rank)?,
-            up: linear("kv_b_proj", [d_kv, rank], false)?,
-            output: linear("o_proj", [d_model, n_heads * value_dim], llama.o_bias)?,
+            up: linear("kv_b_proj", [d_kv, rank], (role, false))?,
+            output: layer("o_proj", [d_model, n_heads * value_dim], llama.o_bias)?,
         })
     }
 }
@@ -136,8 +138,8 @@ impl LatentAttention {
     ) -> Result<Self> {
         let parts = Parts::load(
             (config, llama, latent),
-            |part, shape, bias| {
-                Linear::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
+            |part, shape, (role, bias)| {
+                Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
             },
             |part, length| RmsNorm::load(weights, &format!("{name}.{part}"), length, EPS),
         )?;

@@ -26,6 +26,9 @@ pub enum Role {
         first: usize,
         rows: usize,
     },
+    /// The linear layer of latent attention from which each of `heads` heads has `plain` numbers of its key, and then
+    /// its value. A GGUF file may have a tensor of keys, `[heads, in, plain]`, and one of values, `[heads, out, in]`.
+    KeysAndValues { heads: usize, plain: usize },
     /// Columns of one of several linear layers that are stored as one tensor.
     Columns(Columns),
     /// The linear layer that chooses experts: it is small, and never quantized.

@@ -74,8 +74,21 @@ fn tensors(name: &str, architecture: &str, config: &Value) -> BTreeMap<String, N
         let shape = entry["shape"].as_array().unwrap().iter().rev();
         let mut shape: Vec<u64> = shape.map(|size| size.as_u64().unwrap()).collect();
         let mut numbers = widened(checkpoint.bytes(name), entry["dtype"].as_str().unwrap());
-        if architecture == "gemma3" && name.contains("norm") {
+        let is_one_plus = match architecture {
+            "gemma3" => name.contains("norm"),
+            "qwen35" | "qwen35moe" => name.contains("norm") && !name.contains("linear_attn"),
+            _ => false,
+        };
+        if is_one_plus {
             numbers.iter_mut().for_each(|number| *number += 1.0);
+        }
+        if name.ends_with("A_log") {
+            for number in &mut numbers {
+                *number = -f64::from(*number).exp() as f32;
+            }
+        }
+        if let Some((_, part)) = name.split_once(".linear_attn.") {
+            numbers = in_turns(&numbers, part, shape[0] as usize, config);
         }
         let is_turned = name.contains(".q_proj.") || name.contains(".k_proj.");
         if is_turned && ["llama", "smollm3", "granite", "mistral3"].contains(&architecture) {
@@ -85,7 +98,11 @@ fn tensors(name: &str, architecture: &str, config: &Value) -> BTreeMap<String, N
             tensors.extend(experts_of_gpt_oss(name, &shape, &numbers));
             continue;
         }
-        if name.contains(".conv.conv.") {
+        if name.contains("kv_b_proj") {
+            tensors.extend(keys_and_values(name, architecture, &numbers, config));
+            continue;
+        }
+        if name.contains(".conv.conv.") || name.contains(".conv1d.") {
             shape.retain(|size| *size != 1);
         }
         if architecture != "gemma4" && name.contains(".experts.") {
@@ -98,6 +115,64 @@ fn tensors(name: &str, architecture: &str, config: &Value) -> BTreeMap<String, N
         }
     }
     tensors
+}
+
+/// A tensor of the gated delta rule, in which heads of values take turns: one of each key, then the second of each.
+fn in_turns(numbers: &[f32], part: &str, columns: usize, config: &Value) -> Vec<f32> {
+    let size = |field: &str| config[field].as_u64().unwrap() as usize;
+    let (keys, of_values) = (size("linear_num_key_heads"), size("linear_value_head_dim"));
+    let of_key = size("linear_num_value_heads") / keys;
+    let first = 2 * keys * size("linear_key_head_dim");
+    // How many numbers of a head are together, and where its heads begin.
+    let (head, first) = match part {
+        "in_proj_qkv.weight" => (of_values * columns, first * columns),
+        "conv1d.weight" => (of_values * columns, first * columns),
+        "in_proj_z.weight" => (of_values * columns, 0),
+        "in_proj_a.weight" | "in_proj_b.weight" => (columns, 0),
+        "A_log" | "dt_bias" => (1, 0),
+        "out_proj.weight" => (of_values, 0),
+        _ => return numbers.to_vec(),
+    };
+    let turned = |heads: &[f32]| -> Vec<f32> {
+        let heads: Vec<&[f32]> = heads.chunks(head).collect();
+        let places = (0..of_key).flat_map(|i| (0..keys).map(move |key| key * of_key + i));
+        places.flat_map(|place| heads[place]).copied().collect()
+    };
+    let (before, heads) = numbers.split_at(first);
+    let heads = heads.chunks(head * keys * of_key).flat_map(turned);
+    before.iter().copied().chain(heads).collect()
+}
+
+/// The matrix of keys and values of latent attention, as one of keys, turned, and one of values.
+fn keys_and_values(
+    name: &str,
+    architecture: &str,
+    numbers: &[f32],
+    config: &Value,
+) -> [(String, Numbers); 2] {
+    let size = |field: &str| config[field].as_u64().unwrap() as usize;
+    let [heads, plain, value_dim, rank] = [
+        "num_attention_heads",
+        "qk_nope_head_dim",
+        "v_head_dim",
+        "kv_lora_rank",
+    ]
+    .map(size);
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    for head in numbers.chunks((plain + value_dim) * rank) {
+        let (of_keys, of_values) = head.split_at(plain * rank);
+        let places = (0..rank).flat_map(|i| (0..plain).map(move |row| row * rank + i));
+        keys.extend(places.map(|place| of_keys[place]));
+        values.extend(of_values);
+    }
+    let named = |part: &str| in_file(&name.replace("kv_b_proj", part), architecture);
+    [
+        (named("k_b_proj"), ([plain, rank, heads].map(|size| size as u64).to_vec(), keys)),
+        (
+            named("v_b_proj"),
+            ([rank, value_dim, heads].map(|size| size as u64).to_vec(), values),
+        ),
+    ]
 }
 
 /// The experts of a layer of gpt-oss, `[experts, in, out]` in a checkpoint, where gate and up take turns, and
@@ -144,6 +219,8 @@ fn in_file(name: &str, architecture: &str) -> String {
     let (stem, kind) = match name.rsplit_once('.').unwrap() {
         (stem, kind @ ("weight" | "bias")) => (stem, kind),
         (_, "sinks") => (name, "weight"),
+        (_, "A_log") => (name, ""),
+        (_, "dt_bias" | "e_score_correction_bias") => (name, "bias"),
         // As the converter for Gemma 4 names them.
         (stem, "scale") => (&*format!("{stem}.proj"), "scale"),
         (stem, "per_expert_scale") => (
@@ -163,7 +240,8 @@ fn in_file(name: &str, architecture: &str) -> String {
     let first = parts.iter().map(|part| if is_number(part) { "0" } else { part });
     let first = first.collect::<Vec<_>>().join(".");
     let found = names[architecture][&first].as_str().unwrap_or_else(|| panic!("{first}"));
-    format!("{}.{kind}", found.replace("blk.0", &format!("blk.{layer}")))
+    let found = found.replace("blk.0", &format!("blk.{layer}"));
+    format!("{found}.{kind}").trim_end_matches('.').to_owned()
 }
 
 fn widened(bytes: &[u8], dtype: &str) -> Vec<f32> {
@@ -202,7 +280,7 @@ fn number(number: u32) -> Meta {
 /// The same weights give the same bits from both formats.
 #[test]
 fn files_of_these_families_give_the_bits_of_their_folders() {
-    let files: [(&str, &str, Metadata<'_>); 14] = [
+    let files: [(&str, &str, Metadata<'_>); 16] = [
         (
             "gemma3",
             "gemma3",
@@ -230,6 +308,35 @@ fn files_of_these_families_give_the_bits_of_their_folders() {
                 ("attention.head_count_kv", Meta::Integers(vec![0, 2, 0, 2])),
                 ("shortconv.l_cache", number(3)),
                 ("rope.freq_base", Meta::F32(1e6)),
+            ],
+        ),
+        (
+            "qwen35",
+            "qwen35",
+            &[
+                ("ssm.conv_kernel", number(4)),
+                ("ssm.state_size", number(16)),
+                ("ssm.group_count", number(2)),
+                ("ssm.time_step_rank", number(4)),
+                ("ssm.inner_size", number(64)),
+                ("full_attention_interval", number(4)),
+                ("rope.dimension_count", number(8)),
+            ],
+        ),
+        (
+            "qwen35-moe",
+            "qwen35moe",
+            &[
+                ("ssm.conv_kernel", number(4)),
+                ("ssm.state_size", number(16)),
+                ("ssm.group_count", number(2)),
+                ("ssm.time_step_rank", number(4)),
+                ("ssm.inner_size", number(64)),
+                ("rope.dimension_count", number(8)),
+                ("expert_count", number(8)),
+                ("expert_used_count", number(3)),
+                ("expert_feed_forward_length", number(40)),
+                ("expert_shared_feed_forward_length", number(48)),
             ],
         ),
         (
@@ -342,6 +449,119 @@ fn files_of_these_families_give_the_bits_of_their_folders() {
         let model = from_gguf(&in_gguf(name, architecture, metadata), name);
         assert_eq!(logits(&model), logits(&load(name, &device()).model), "{name}");
     }
+}
+
+/// Files tell of keys and values as attention would have them that reads latent vectors: in one head.
+#[test]
+fn a_deepseek_gives_the_bits_of_its_folder() {
+    let common = |sizes: [u32; 2], experts: u32| {
+        vec![
+            ("attention.head_count_kv", number(1)),
+            ("attention.kv_lora_rank", number(24)),
+            ("attention.key_length", number(32)),
+            ("attention.value_length", number(24)),
+            ("attention.key_length_mla", number(sizes[0])),
+            ("attention.value_length_mla", number(sizes[1])),
+            ("rope.dimension_count", number(8)),
+            ("leading_dense_block_count", number(1)),
+            ("expert_count", number(experts)),
+            ("expert_feed_forward_length", number(40)),
+            ("expert_shared_count", number(1)),
+        ]
+    };
+    let v2 = [
+        ("expert_used_count", number(2)),
+        ("expert_group_count", number(1)),
+    ];
+    let v3 = [
+        ("attention.q_lora_rank", number(32)),
+        ("expert_used_count", number(3)),
+        ("expert_group_count", number(4)),
+        ("expert_group_used_count", number(2)),
+        ("expert_gating_func", number(2)),
+        ("expert_weights_norm", Meta::Bool(true)),
+        ("expert_weights_scale", Meta::F32(2.5)),
+    ];
+    let glm = [
+        ("attention.q_lora_rank", number(32)),
+        ("expert_used_count", number(2)),
+        ("expert_weights_norm", Meta::Bool(true)),
+        ("expert_weights_scale", Meta::F32(1.8)),
+    ];
+    for (name, metadata) in [
+        ("deepseek-v2", [common([24, 16], 6), v2.to_vec()].concat()),
+        ("deepseek-v3", [common([24, 16], 8), v3.to_vec()].concat()),
+        ("glm4-moe-lite", [common([32, 32], 8), glm.to_vec()].concat()),
+    ] {
+        let file = in_gguf(name, "deepseek2", &metadata);
+        let expected = logits(&load(name, &device()).model);
+        assert_eq!(logits(&from_gguf(&file, name)), expected, "{name}");
+
+        // A layer behind the others predicts several tokens at once.
+        let mut longer = file.clone();
+        longer.set("deepseek2.block_count", number(4));
+        longer.set("deepseek2.nextn_predict_layers", number(1));
+        add(&mut longer, "blk.3.nextn.eh_proj.weight".to_owned(), vec![1], &[0.0]);
+        assert_eq!(logits(&from_gguf(&longer, name)), expected, "{name}");
+
+        // What cannot be is refused, and read no further.
+        for (key, value) in [
+            ("attention.kv_lora_rank", number(0)),
+            ("attention.value_length_mla", number(33)),
+            ("rope.dimension_count", number(7)),
+            ("rope.dimension_count", number(32)),
+            ("expert_gating_func", number(3)),
+            ("expert_group_count", number(5)),
+            ("nextn_predict_layers", number(3)),
+            ("block_count", number(u32::MAX >> 1)),
+        ] {
+            let mut file = file.clone();
+            file.set(&format!("deepseek2.{key}"), value);
+            let bytes = file.to_bytes();
+            let file = GgufFile::from_bytes(&bytes, name).unwrap();
+            assert!(ModelConfig::from_gguf(&file).is_err(), "{name}: {key}");
+        }
+    }
+}
+
+/// Older files have keys and values of heads as one tensor, and the sizes of heads under the usual names. They have a
+/// tenth of `mscale_all_dim`, which sharpens scores and not what is rotated.
+#[test]
+fn an_older_file_of_deepseek_has_one_tensor_and_may_have_yarn() {
+    let name = "deepseek-v2";
+    let scaling = serde_json::json!({
+        "rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "mscale": 0.5,
+        "mscale_all_dim": 0.5, "original_max_position_embeddings": 64,
+    });
+    let folder = changed(name, |config| config["rope_parameters"] = scaling.clone(), |_| {});
+    let mut file = in_gguf(
+        name,
+        "deepseek2",
+        &[
+            ("attention.kv_lora_rank", number(24)),
+            ("attention.key_length", number(24)),
+            ("attention.value_length", number(16)),
+            ("rope.dimension_count", number(8)),
+            ("rope.scaling.type", Meta::Text("yarn".to_owned())),
+            ("rope.scaling.factor", Meta::F32(4.0)),
+            ("rope.scaling.original_context_length", number(64)),
+            ("rope.scaling.yarn_log_multiplier", Meta::F32(0.05)),
+            ("leading_dense_block_count", number(1)),
+            ("expert_count", number(6)),
+            ("expert_used_count", number(2)),
+            ("expert_feed_forward_length", number(40)),
+            ("expert_shared_count", number(1)),
+        ],
+    );
+    file.tensors.retain(|tensor| !tensor.name.contains("_b.weight"));
+    let path = fixture(&format!("models/{name}/model.safetensors"));
+    let checkpoint = Checkpoint::parse(&std::fs::read(path).unwrap());
+    for layer in 0..3 {
+        let tensor = format!("model.layers.{layer}.self_attn.kv_b_proj.weight");
+        let numbers = widened(checkpoint.bytes(&tensor), "F32");
+        add(&mut file, format!("blk.{layer}.attn_kv_b.weight"), vec![24, 128], &numbers);
+    }
+    assert_eq!(logits(&from_gguf(&file, name)), logits(&folder));
 }
 
 /// Layers with a window have smaller heads, of which keys with `_swa` say, and the others turn a part of their pairs: the

@@ -195,7 +195,16 @@ impl DeepSeekFile {
 }
 
 impl ExpertGroups {
-    fn check(self, experts: usize, per_token: usize, origin: &str) -> Result<()> {
+    /// Whether they fit so many experts, of which a token takes so many.
+    ///
+    /// # Errors
+    /// They do not.
+    pub(in crate::checkpoint) fn check(
+        self,
+        experts: usize,
+        per_token: usize,
+        origin: &str,
+    ) -> Result<()> {
         if self.count == 0
             || !experts.is_multiple_of(self.count)
             || experts / self.count < self.best

@@ -6,7 +6,7 @@ use burn::tensor::TensorData;
 
 use super::file::GgufFile;
 use super::metadata::Value;
-use super::tensor::{StoredTensor, TensorInfo};
+use super::tensor::{Order, StoredTensor, TensorInfo};
 use crate::checkpoint::precision::most;
 use crate::error::{LoadError, Result};
 use crate::memory;
@@ -71,7 +71,7 @@ impl<'a> GgufFile<'a> {
                 LoadError::TensorMissing { origin: origin(), tensor: name.to_owned() }.into()
             );
         };
-        let stored = StoredTensor { file: self, name, info, interleaved_head: None };
+        let stored = StoredTensor { file: self, name, info, order: Order::Same };
         let bytes = stored.length() as u128;
         if !memory::fits(bytes) {
             return Err(LoadError::WeightsTooLarge { origin: origin(), bytes }.into());

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::file::GgufFile;
 use super::metadata::Metadata;
-use super::tensor::StoredTensor;
+use super::tensor::{Order, StoredTensor};
 use super::tensor_type::TensorType;
 use super::tokenizer::SpecialIds;
 use crate::error::{Error, LoadError, Result};
@@ -39,6 +39,10 @@ pub(super) enum Architecture {
     Gemma4,
     GptOss,
     Lfm2,
+    Qwen35,
+    Qwen35Moe,
+    /// DeepSeek-V2 and -V3, and GLM-4.7-Flash.
+    DeepSeek2,
     SmolLm3,
     Phi3,
     /// OLMo 3, and OLMo 2.
@@ -51,7 +55,7 @@ pub(super) enum Architecture {
 
 impl Architecture {
     /// By the names that files have for them, with which their keys begin too.
-    const NAMES: [(&str, Self); 14] = [
+    const NAMES: [(&str, Self); 17] = [
         ("llama", Self::Llama),
         ("qwen2", Self::Qwen2),
         ("qwen3", Self::Qwen3),
@@ -60,6 +64,9 @@ impl Architecture {
         ("gemma4", Self::Gemma4),
         ("gpt-oss", Self::GptOss),
         ("lfm2", Self::Lfm2),
+        ("qwen35", Self::Qwen35),
+        ("qwen35moe", Self::Qwen35Moe),
+        ("deepseek2", Self::DeepSeek2),
         ("smollm3", Self::SmolLm3),
         ("phi3", Self::Phi3),
         ("olmo2", Self::Olmo2),
@@ -68,8 +75,9 @@ impl Architecture {
         ("gpt2", Self::Gpt2),
     ];
 
-    const KNOWN: &str = "`llama`, `mistral3`, `qwen2`, `qwen3`, `qwen3moe`, `gemma3`, \
-                             `gemma4`, `gpt-oss`, `lfm2`, `smollm3`, `phi3`, `olmo2`, `granite` or `gpt2`";
+    const KNOWN: &str = "`llama`, `mistral3`, `qwen2`, `qwen3`, `qwen3moe`, `qwen35`, `qwen35moe`, \
+                         `gemma3`, `gemma4`, `gpt-oss`, `lfm2`, `deepseek2`, `smollm3`, `phi3`, \
+                         `olmo2`, `granite` or `gpt2`";
 
     pub(super) fn of(file: &GgufFile<'_>) -> Result<Self> {
         let metadata = &file.metadata;
@@ -106,12 +114,6 @@ impl Architecture {
 #[cfg(feature = "hub")]
 pub(crate) fn check_architecture(name: &str, origin: &str) -> Result<()> {
     Architecture::named(name, origin).map(|_| ())
-}
-
-/// Whether the file has the rows of queries and keys in the order of interleaved RoPE.
-pub(super) fn interleaves_heads(file: &GgufFile<'_>) -> Result<bool> {
-    use Architecture::{Granite, Llama, Mistral3, SmolLm3};
-    Ok(matches!(Architecture::of(file)?, Llama | SmolLm3 | Granite | Mistral3))
 }
 
 impl ModelConfig {
@@ -167,10 +169,12 @@ impl Keys<'_> {
     fn llama(&self, architecture: Architecture, file: &GgufFile<'_>) -> Result<ModelConfig> {
         let n_heads = self.size("attention.head_count")?;
         let d_model = self.size("embedding_length")?;
-        let head_dim = match self.optional_size("attention.key_length")? {
-            Some(head_dim) => head_dim,
-            None => d_model / n_heads,
+        // In files of latent attention the other is what is kept of a position.
+        let whole = match self.optional_size("attention.key_length_mla")? {
+            Some(head_dim) if architecture == Architecture::DeepSeek2 => Some(head_dim),
+            _ => self.optional_size("attention.key_length")?,
         };
+        let head_dim = whole.unwrap_or(d_model / n_heads);
         let rotated = self.check_heads(architecture, head_dim)?;
         let has = |tensor: &str| file.holds(&format!("blk.0.{tensor}"));
         let rope = RopeConfig { rotated, ..self.rope(rotated.unwrap_or(head_dim), file)? };
@@ -192,6 +196,9 @@ impl Keys<'_> {
             Architecture::Gemma4 => self.gemma4(llama, d_model, file)?,
             Architecture::GptOss => self.gpt_oss(llama)?,
             Architecture::Lfm2 => self.lfm2(llama, file)?,
+            Architecture::Qwen35 => self.qwen35(llama)?,
+            Architecture::Qwen35Moe => self.qwen35_experts(llama)?,
+            Architecture::DeepSeek2 => self.deepseek2(llama, head_dim, file)?,
             Architecture::SmolLm3 => self.smollm3(llama)?,
             Architecture::Phi3 => self.phi3(llama)?,
             Architecture::Olmo2 => self.olmo2(llama)?,
@@ -204,7 +211,10 @@ impl Keys<'_> {
             Architecture::Gemma4 => self.size("attention.key_length_swa")?,
             _ => head_dim,
         };
-        let n_kv_heads = self.n_kv_heads()?.unwrap_or(n_heads);
+        let n_kv_heads = match architecture {
+            Architecture::DeepSeek2 => n_heads,
+            _ => self.n_kv_heads()?.unwrap_or(n_heads),
+        };
         let eps = "attention.layer_norm_rms_epsilon";
         let config = self.common(Family::Llama(llama), d_model, n_heads, eps, file)?;
         Ok(ModelConfig {
@@ -255,7 +265,7 @@ impl Keys<'_> {
             // The tokenizer may have fewer tokens than the matrix has rows.
             vocab_size: file.shape("token_embd.weight")?.first().copied().unwrap_or(0),
             d_model,
-            n_layers: self.size("block_count")?,
+            n_layers: self.n_layers()?,
             n_heads,
             n_kv_heads: n_heads,
             head_dim: d_model / n_heads,
@@ -272,18 +282,33 @@ impl Keys<'_> {
     /// The inner size of feed-forward networks: that of the first layer, where they have others.
     fn d_ff(&self) -> Result<usize> {
         let sizes = self.metadata.sizes(&self.key(D_FF), self.size("block_count")?)?;
-        sizes.and_then(|sizes| sizes.first().copied()).ok_or_else(|| self.wrong(D_FF, SIZE))
+        match sizes.and_then(|sizes| sizes.first().copied()) {
+            Some(size) => Ok(size),
+            // Where no layer has another network than experts.
+            None => self.optional_size(EXPERT_D_FF)?.ok_or_else(|| self.wrong(D_FF, SIZE)),
+        }
+    }
+
+    /// How many layers the network has. Layers that predict several tokens at once are blocks behind these.
+    pub(super) fn n_layers(&self) -> Result<usize> {
+        let (blocks, key) = (self.size("block_count")?, "nextn_predict_layers");
+        let behind = self.metadata.size(&self.key(key))?.unwrap_or(0);
+        let layers = blocks.checked_sub(behind).filter(|layers| *layers > 0);
+        layers.ok_or_else(|| self.wrong(key, "fewer than block_count"))
     }
 
     /// Rejects what this crate does not implement.
     fn check_supported(&self, architecture: Architecture) -> Result<()> {
-        use Architecture::{Gemma3, Gemma4, GptOss, Llama, Mistral3, Olmo2, Phi3, Qwen3Moe};
-        let has_experts = matches!(architecture, Llama | Qwen3Moe | Gemma4 | GptOss);
+        use Architecture::{
+            DeepSeek2, Gemma3, Gemma4, GptOss, Llama, Mistral3, Olmo2, Phi3, Qwen3Moe, Qwen35Moe,
+        };
+        let has_experts =
+            matches!(architecture, Llama | Qwen3Moe | Qwen35Moe | Gemma4 | GptOss | DeepSeek2);
         let has_windows = matches!(architecture, Llama | Gemma3 | Gemma4 | GptOss | Phi3 | Olmo2);
         for (key, is_supported, expected) in [
             ("expert_count", has_experts, "0, a model without experts"),
             ("attention.sliding_window", has_windows, "0, attention over the whole sequence"),
-            (YARN_LOG_MULTIPLIER, architecture == Mistral3, "0"),
+            (YARN_LOG_MULTIPLIER, matches!(architecture, Mistral3 | DeepSeek2), "0"),
         ] {
             let number = self.metadata.number(&self.key(key))?;
             if !is_supported && number.is_some_and(|number| number != 0.0) {
@@ -300,16 +325,19 @@ impl Keys<'_> {
     /// Values take the whole of a head, and so do rotations in most architectures. Returns how much of
     /// it is rotated, where that is less.
     fn check_heads(&self, architecture: Architecture, head_dim: usize) -> Result<Option<usize>> {
-        let rotated = self.optional_size("rope.dimension_count")?.filter(|size| *size != head_dim);
+        use Architecture::{DeepSeek2, Phi3, Qwen35, Qwen35Moe};
+        let rotated = self.optional_size(ROTATED)?.filter(|size| *size != head_dim);
         if let Some(rotated) = rotated {
-            let is_partial = architecture == Architecture::Phi3;
+            let is_partial = matches!(architecture, Phi3 | Qwen35 | Qwen35Moe | DeepSeek2);
             if !is_partial || rotated > head_dim || !rotated.is_multiple_of(2) {
                 let whole = format!("{head_dim}, the size of a head");
-                return Err(self.wrong("rope.dimension_count", whole));
+                return Err(self.wrong(ROTATED, whole));
             }
         }
         let key = "attention.value_length";
-        if self.optional_size(key)?.is_some_and(|size| size != head_dim) {
+        if architecture != DeepSeek2
+            && self.optional_size(key)?.is_some_and(|size| size != head_dim)
+        {
             return Err(self.wrong(key, format!("{head_dim}, the size of a head")));
         }
         Ok(rotated)
@@ -346,15 +374,34 @@ impl Keys<'_> {
                     original_context: self.original_context()?,
                     truncate: true,
                 };
-                // `mscale` is 1 in these files, and `mscale_all_dim` this number.
-                let all = self.metadata.number(&self.key(YARN_LOG_MULTIPLIER))?.unwrap_or(0.0);
+                // `mscale` is 1 in these files; in those of DeepSeek it is `mscale_all_dim`.
+                let all = self.mscale_all()?;
+                let is_same = self.prefix == Architecture::DeepSeek2.prefix() && all != 0.0;
                 let mscale = |scale: f64| 1.0 + 0.1 * scale * libm::log(factor.max(1.0));
-                let usual = mscale(1.0) / mscale(all);
+                let usual = mscale(if is_same { all } else { 1.0 }) / mscale(all);
                 let sharpest = self.positive("rope.scaling.yarn_attn_factor", Some(usual))?;
                 RopeConfig { scaling, attention_factor: sharper * sharpest, ..plain }
             }
             _ => return Err(self.wrong(SCALING_TYPE, "`none`, `linear` or `yarn`")),
         })
+    }
+
+    /// `mscale_all_dim` of YaRN. Files of DeepSeek have a tenth of it.
+    fn mscale_all(&self) -> Result<f64> {
+        let number = self.metadata.number(&self.key(YARN_LOG_MULTIPLIER))?.unwrap_or(0.0);
+        Ok(match self.prefix == Architecture::DeepSeek2.prefix() {
+            true => 10.0 * number,
+            false => number,
+        })
+    }
+
+    /// What queries and keys of DeepSeek are multiplied by, each, where YaRN sharpens all of a head.
+    pub(super) fn sharpness(&self) -> Result<f64> {
+        let factor = match self.scaling()? {
+            ("yarn", factor) => factor.unwrap_or(1.0).max(1.0),
+            _ => 1.0,
+        };
+        Ok(1.0 + 0.1 * self.mscale_all()? * libm::log(factor))
     }
 
     /// How RoPE is scaled, and by what factor. As in llama.cpp, a file that gives a factor and no type
@@ -439,6 +486,9 @@ impl Keys<'_> {
 
 pub(super) const KV_HEADS: &str = "attention.head_count_kv";
 pub(super) const D_FF: &str = "feed_forward_length";
+pub(super) const EXPERT_D_FF: &str = "expert_feed_forward_length";
+/// How much of a head RoPE turns.
+pub(super) const ROTATED: &str = "rope.dimension_count";
 
 const SIZE: &str = "a size from 1 to 2^31 - 1";
 
@@ -463,7 +513,7 @@ fn rope_factors(tensor: &str, rotated: usize, file: &GgufFile<'_>) -> Result<Vec
     if info.kind != TensorType::F32 {
         return Err(wrong("holds factors of RoPE, which must be stored as F32".to_owned()));
     }
-    let stored = StoredTensor { file, name, info, interleaved_head: None };
+    let stored = StoredTensor { file, name, info, order: Order::Same };
     let mut buffer = Vec::new();
     let bytes = stored.bytes(0..stored.length(), &mut buffer)?;
     let (numbers, _) = bytes.as_chunks();

@@ -44,8 +44,61 @@ pub(crate) struct StoredTensor<'a> {
     pub(super) file: &'a GgufFile<'a>,
     pub(super) name: &'a str,
     pub(super) info: &'a TensorInfo,
-    /// The size of a head whose rows are interleaved, and none where rows are in their order.
-    pub(super) interleaved_head: Option<usize>,
+    pub(super) order: Order,
+}
+
+/// In which order a file has the rows of a matrix, or its columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// As the network.
+    Same,
+    /// RoPE turns pairs of rows of a head. In the network, a pair is `i` and `i + head_dim / 2`, and in the file
+    /// `2 * i` and `2 * i + 1`.
+    Pairs { head_dim: usize },
+    /// Heads of values in turns, one of each key.
+    Rows(Turns),
+    /// The same, of columns.
+    Columns(Turns),
+}
+
+/// The order of the heads of values, of which several belong to a key: in the network these are next to each other,
+/// and in the file there is one of each key, then the second of each, and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Turns {
+    /// Where the heads begin.
+    pub(super) first: usize,
+    /// How many numbers, or rows, a head has.
+    pub(super) size: usize,
+    pub(super) keys: usize,
+    /// How many heads each key has.
+    pub(super) of_key: usize,
+}
+
+impl Turns {
+    /// Where the file has row or column `i` of the network.
+    fn stored(self, i: usize) -> usize {
+        let Self { first, size, keys, of_key } = self;
+        let Some(i) = i.checked_sub(first) else {
+            return i;
+        };
+        let (head, in_head) = (i / size, i % size);
+        first + (head % of_key * keys + head / of_key) * size + in_head
+    }
+}
+
+impl Order {
+    /// The row of the file that holds row `row` of the network.
+    fn stored_row(self, row: usize) -> usize {
+        match self {
+            Self::Same | Self::Columns(_) => row,
+            Self::Rows(turns) => turns.stored(row),
+            Self::Pairs { head_dim } => {
+                let (head, in_head) = (row / head_dim, row % head_dim);
+                let (half, i) = (in_head / (head_dim / 2), in_head % (head_dim / 2));
+                head * head_dim + 2 * i + half
+            }
+        }
+    }
 }
 
 impl StoredTensor<'_> {
@@ -62,7 +115,11 @@ impl StoredTensor<'_> {
     /// The format of panels that holds what is stored in blocks, of a matrix whose rows are whole
     /// groups.
     pub(crate) fn group_format(&self) -> Option<GroupFormat> {
-        self.info.kind.group_format()
+        match self.order {
+            // A head must be whole groups.
+            Order::Columns(turns) if !turns.size.is_multiple_of(GROUP) => None,
+            _ => self.info.kind.group_format(),
+        }
     }
 
     /// Reads the groups of a row.
@@ -73,13 +130,19 @@ impl StoredTensor<'_> {
         let TensorType::Blocks(blocks) = self.info.kind else {
             return Ok(());
         };
-        let row = self.interleaved_head.map_or(row, |head_dim| stored_row(row, head_dim));
+        let row = self.order.stored_row(row);
         let length = self.columns() / blocks.numbers() * blocks.bytes();
         let mut stored = vec![0; length];
         self.read_stored(row * length, &mut stored)?;
-        let groups = groups.chunks_mut(blocks.numbers() / GROUP);
-        for (block, groups) in stored.chunks_exact(blocks.bytes()).zip(groups) {
+        let in_blocks = groups.chunks_mut(blocks.numbers() / GROUP);
+        for (block, groups) in stored.chunks_exact(blocks.bytes()).zip(in_blocks) {
             blocks.groups(block, groups);
+        }
+        if let Order::Columns(turns) = self.order {
+            let stored = groups.to_vec();
+            for (i, group) in groups.iter_mut().enumerate() {
+                *group = stored[turns.stored(i * GROUP) / GROUP];
+            }
         }
         Ok(())
     }
@@ -96,18 +159,28 @@ impl StoredTensor<'_> {
     ) -> Result<&'b [u8]> {
         let size = self.dtype().size();
         buffer.resize(range.len(), 0);
-        let Some(head_dim) = self.interleaved_head else {
+        if self.order == Order::Same {
             self.read(range.start / size, buffer)?;
             return Ok(buffer);
-        };
+        }
         let columns = self.columns();
+        let mut whole = Vec::new();
         let mut to = buffer.as_mut_slice();
         let mut first = range.start / size;
         while !to.is_empty() {
             let (row, column) = (first / columns, first % columns);
             let count = (columns - column).min(to.len() / size);
             let (part, rest) = to.split_at_mut(count * size);
-            self.read(stored_row(row, head_dim) * columns + column, part)?;
+            let stored = self.order.stored_row(row) * columns;
+            if let Order::Columns(turns) = self.order {
+                whole.resize(columns * size, 0);
+                self.read(stored, &mut whole)?;
+                for (column, number) in (column..).zip(part.chunks_exact_mut(size)) {
+                    number.copy_from_slice(&whole[turns.stored(column) * size..][..size]);
+                }
+            } else {
+                self.read(stored + column, part)?;
+            }
             (to, first) = (rest, first + count);
         }
         Ok(buffer)
@@ -151,16 +224,6 @@ impl StoredTensor<'_> {
             })
         })
     }
-}
-
-/// The row of the file that holds row `row` of the network.
-///
-/// RoPE turns pairs of rows of a head. In the network, a pair is `i` and `i + head_dim / 2`. In
-/// files of the architecture `llama`, it is `2 * i` and `2 * i + 1`.
-fn stored_row(row: usize, head_dim: usize) -> usize {
-    let (head, in_head) = (row / head_dim, row % head_dim);
-    let (half, i) = (in_head / (head_dim / 2), in_head % (head_dim / 2));
-    head * head_dim + 2 * i + half
 }
 
 #[cfg(test)]

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{Architecture, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS, interleaves_heads};
+use super::config::{Architecture, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS};
 use super::file::GgufFile;
 use super::names::Names;
-use super::tensor::StoredTensor;
+use super::tensor::{Order, StoredTensor, Turns};
 use super::tensor_type::TensorType;
 use crate::error::{LoadError, Result};
 use crate::kernels::GroupFormat;
 use crate::model::ModelConfig;
+use crate::model::config::{DeltaRule, Family, Mixer};
 
 /// The tensors of a file, under the names of a Hugging Face checkpoint.
 pub(crate) struct GgufWeights<'a> {
@@ -18,7 +19,10 @@ pub(crate) struct GgufWeights<'a> {
     /// The file's name of each tensor, by the name in a checkpoint. Tensors that no checkpoint has
     /// keep the file's name.
     tensors: BTreeMap<String, &'a str>,
-    interleaved_head: Option<usize>,
+    architecture: Architecture,
+    head_dim: usize,
+    /// The heads of the gated delta rule, where the file has those of a key apart.
+    rule: Option<DeltaRule>,
 }
 
 impl<'a> GgufWeights<'a> {
@@ -27,19 +31,28 @@ impl<'a> GgufWeights<'a> {
     /// # Errors
     /// Metadata of the wrong type.
     pub(crate) fn new(file: &'a GgufFile<'a>, config: &ModelConfig) -> Result<Self> {
-        let names = Names::of(Architecture::of(file)?);
+        let architecture = Architecture::of(file)?;
+        let names = Names::of(architecture);
         // The factors belong to the config, which has read them.
         let factors = [ROPE_FACTORS, SHORT_FACTORS, LONG_FACTORS];
         let tensors = file.tensors.keys().filter(|name| !factors.contains(&name.as_str()));
         let renamed = |name: &'a String| {
             (names.in_checkpoint(name).unwrap_or_else(|| name.clone()), name.as_str())
         };
-        let interleaved_head = interleaves_heads(file)?.then_some(config.head_dim);
+        let rule = match &config.family {
+            Family::Llama(llama) => llama.layers.iter().find_map(|layer| match layer.mixer {
+                Mixer::DeltaRule(rule) => Some(rule),
+                Mixer::Attention | Mixer::Convolution(_) => None,
+            }),
+            Family::Gpt2 => None,
+        };
         Ok(Self {
             file,
             names,
             tensors: tensors.map(renamed).collect(),
-            interleaved_head,
+            architecture,
+            head_dim: config.head_dim,
+            rule: rule.filter(|rule| rule.value_heads > rule.key_heads),
         })
     }
 
@@ -57,7 +70,9 @@ impl<'a> GgufWeights<'a> {
     pub(crate) fn numbers(&self) -> impl Iterator<Item = (&str, usize, Option<GroupFormat>)> {
         self.tensors.iter().filter_map(|(name, in_file)| {
             let info = self.file.tensors.get(*in_file)?;
-            Some((name.as_str(), info.numbers, info.kind.group_format()))
+            let is_turned = ["k_b_proj", "v_b_proj"].iter().any(|part| name.contains(part));
+            let format = info.kind.group_format().filter(|_| !is_turned);
+            Some((name.as_str(), info.numbers, format))
         })
     }
 
@@ -107,8 +122,44 @@ impl<'a> GgufWeights<'a> {
             }
             .into());
         }
-        let is_turned = [".q_proj.", ".k_proj."].iter().any(|part| name.contains(part));
-        let interleaved_head = self.interleaved_head.filter(|_| is_turned);
-        Ok(StoredTensor { file: self.file, name: in_file, info, interleaved_head })
+        Ok(StoredTensor {
+            file: self.file,
+            name: in_file,
+            info,
+            order: self.order(name),
+        })
+    }
+
+    /// In which order the file has the tensor called `name`.
+    fn order(&self, name: &str) -> Order {
+        use Architecture::{Granite, Llama, Mistral3, SmolLm3};
+        let is_one_of = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        if matches!(self.architecture, Llama | SmolLm3 | Granite | Mistral3) {
+            let is_turned = is_one_of(&[".q_proj.", ".k_proj."]);
+            return match is_turned {
+                true => Order::Pairs { head_dim: self.head_dim },
+                false => Order::Same,
+            };
+        }
+        let Some((rule, part)) = self.rule.zip(name.split_once(".linear_attn.")) else {
+            return Order::Same;
+        };
+        let turns = |first: usize, size: usize| Turns {
+            first,
+            size,
+            keys: rule.key_heads,
+            of_key: rule.value_heads / rule.key_heads,
+        };
+        match part.1 {
+            "in_proj_qkv.weight" | "conv1d.weight" => {
+                Order::Rows(turns(2 * rule.key_heads * rule.key_dim, rule.value_dim))
+            }
+            "in_proj_z.weight" => Order::Rows(turns(0, rule.value_dim)),
+            "in_proj_a.weight" | "in_proj_b.weight" | "dt_bias" | "rates" => {
+                Order::Rows(turns(0, 1))
+            }
+            "out_proj.weight" => Order::Columns(turns(0, rule.value_dim)),
+            _ => Order::Same,
+        }
     }
 }

@@ -4,13 +4,15 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use burn::tensor::{DType, bf16};
+use bytes::BytesMut;
 
 use super::quantized::Parts;
 use super::{mxfp4, names};
+use crate::checkpoint::convert;
 use crate::checkpoint::quantization::Quantization;
 use crate::checkpoint::safetensors::RawTensor;
 use crate::checkpoint::weight_file::{StoredTensor, WeightFile};
-use crate::error::{LoadError, Result};
+use crate::error::{Error, LoadError, Result};
 use crate::kernels::Arena;
 use crate::model::{Columns, Role};
 
@@ -80,6 +82,13 @@ impl<'a> Files<'a> {
         if let Role::OneOf { index, count, first, rows } = role {
             let all = self.find(name, &[count, rows, n_in])?;
             return Ok(all.rows(index * rows + first, [n_out, n_in]));
+        }
+        if let Role::KeysAndValues { heads, plain: plain @ 1.. } = role
+            && let [keys, values] =
+                ["k_b_proj", "v_b_proj"].map(|part| name.replace("kv_b_proj", part))
+            && (self.has(&keys) || self.has(&values))
+        {
+            return self.find_keys_and_values([&keys, &values], [n_out, n_in], [heads, plain]);
         }
         if let Role::Columns(columns) = role {
             if self.has(&format!("{name}_blocks")) && n_in.is_multiple_of(mxfp4::GROUP) {
@@ -182,6 +191,29 @@ impl<'a> Files<'a> {
         let stored = read(&self.files[*file], in_file)?;
         self.skip(name);
         Ok(stored)
+    }
+
+    /// What latent attention makes of latent vectors, from its two tensors: numbers in f32.
+    fn find_keys_and_values(
+        &self,
+        [keys, values]: [&str; 2],
+        [n_out, n_in]: [usize; 2],
+        [heads, plain]: [usize; 2],
+    ) -> Result<StoredTensor<'_>> {
+        let value_dim = n_out / heads - plain;
+        let read = |name: &str, shape: &[usize]| {
+            let mut bytes = BytesMut::new();
+            convert::append(&self.find(name, shape)?, DType::F32, &mut bytes)?;
+            Ok::<_, Error>(bytes)
+        };
+        let keys = read(keys, &[heads * n_in, plain])?;
+        let values = read(values, &[heads * value_dim, n_in])?;
+        let [of_keys, of_values] = [plain, value_dim].map(|rows| rows * n_in * size_of::<f32>());
+        let both = keys.chunks_exact(of_keys).zip(values.chunks_exact(of_values));
+        let rows = both.flat_map(|(keys, values)| {
+            [&convert::transposed(keys, DType::F32, plain), values].concat()
+        });
+        Ok(StoredTensor::turned(DType::F32, rows.collect()))
     }
 
     /// Rows of one of several matrices that are stored in blocks of MXFP4: their numbers as bf16, which

@@ -29,8 +29,8 @@ impl Latent {
     ) -> Result<(Self, Linear)> {
         let parts = Parts::load(
             (config, llama, latent),
-            |part, shape, bias| {
-                Linear::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
+            |part, shape, (role, bias)| {
+                Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
             },
             |part, length| {
                 let weight = format!("{name}.{part}.weight");

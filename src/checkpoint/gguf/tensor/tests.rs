@@ -24,7 +24,7 @@ fn for_all(mut check: impl FnMut(StoredTensor<'_>)) {
     };
     let file = GgufFile::read(bytes.len() as u64, Box::new(&read_at), "mixed.gguf").unwrap();
     for (name, info) in &file.tensors {
-        check(StoredTensor { file: &file, name, info, interleaved_head: None });
+        check(StoredTensor { file: &file, name, info, order: Order::Same });
     }
 }
 
@@ -67,8 +67,14 @@ fn tensors_have_the_bits_of_the_reference() {
 #[test]
 fn ranges_are_parts_of_the_whole() {
     for_all(|mut tensor| {
-        for head_dim in [None, Some(16)] {
-            tensor.interleaved_head = head_dim.filter(|_| tensor.info.shape.len() == 2);
+        let turns = Turns { first: 0, size: 32, keys: 2, of_key: 2 };
+        for order in [
+            Order::Pairs { head_dim: 16 },
+            Order::Rows(turns),
+            Order::Columns(turns),
+        ] {
+            let is_matrix = tensor.info.shape.len() == 2;
+            tensor.order = if is_matrix { order } else { Order::Same };
             let whole = whole(&tensor);
             for numbers in [256, 768, 1 << 16] {
                 let length = numbers * tensor.dtype().size();
@@ -85,9 +91,44 @@ fn ranges_are_parts_of_the_whole() {
 
 #[test]
 fn the_rows_of_a_head_are_interleaved() {
-    let rows = (0..16).map(|row| stored_row(row, 8));
+    let rows = (0..16).map(|row| Order::Pairs { head_dim: 8 }.stored_row(row));
     let stored: Vec<_> = rows.collect();
     assert_eq!(stored, [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
+}
+
+#[test]
+fn the_heads_of_a_key_are_apart() {
+    let turns = Turns { first: 2, size: 2, keys: 2, of_key: 3 };
+    let stored: Vec<_> = (0..14).map(|row| Order::Rows(turns).stored_row(row)).collect();
+    assert_eq!(stored, [0, 1, 2, 3, 6, 7, 10, 11, 4, 5, 8, 9, 12, 13]);
+}
+
+/// What is kept in groups is what is read as numbers.
+#[test]
+fn columns_are_turned_in_groups_too() {
+    let turns = Turns { first: 0, size: 32, keys: 4, of_key: 2 };
+    let mut count = 0;
+    for_all(|mut tensor| {
+        let TensorType::Blocks(blocks) = tensor.info.kind else {
+            return;
+        };
+        if tensor.columns() != 256 || tensor.group_format().is_none() {
+            return;
+        }
+        let groups_of = |tensor: &StoredTensor<'_>| {
+            let zero = Group { scales: [0.0; 2], min: 0.0, integers: [0; GROUP] };
+            let mut groups = vec![zero; 256 / GROUP];
+            tensor.read_groups(0, &mut groups).unwrap();
+            groups.iter().map(|group| group.integers).collect::<Vec<_>>()
+        };
+        let plain = groups_of(&tensor);
+        tensor.order = Order::Columns(turns);
+        let found = groups_of(&tensor);
+        let expected: Vec<_> = [0, 4, 1, 5, 2, 6, 3, 7].map(|group| plain[group]).to_vec();
+        assert_eq!(found, expected, "{blocks:?}");
+        count += 1;
+    });
+    assert!(count > 0);
 }
 
 #[test]
@@ -103,7 +144,7 @@ fn a_file_that_is_cut_off_later() {
     let file = GgufFile::read(bytes.len() as u64, Box::new(&read_at), "mixed.gguf").unwrap();
     *end.lock().unwrap() = 20_000;
     for (name, info) in &file.tensors {
-        let tensor = StoredTensor { file: &file, name, info, interleaved_head: None };
+        let tensor = StoredTensor { file: &file, name, info, order: Order::Same };
         let error = tensor.bytes(0..tensor.length(), &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains(name.as_str()) && error.contains("cannot be read"), "{error}");
     }
