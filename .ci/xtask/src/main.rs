@@ -36,6 +36,7 @@ mod train;
 #[cfg(not(feature = "train"))]
 #[path = "train_elsewhere.rs"]
 mod train;
+mod what_runs;
 mod widget_data;
 
 use anyhow::Result;
@@ -79,6 +80,8 @@ enum Command {
     Page(page::PageArgs),
     /// Print how far the fixture models are from their reference
     Parity(parity::ParityArgs),
+    /// Print which families and formats load, and how far each is from what another program computed
+    WhatRuns(what_runs::WhatRunsArgs),
     /// Measure how far quantized weights are from the weights
     Quantization(quantization::QuantizationArgs),
     /// Measure the formats of weights with each instruction set, or those of keys and values
@@ -131,6 +134,7 @@ fn main() -> Result<()> {
         Command::Live(args) => live::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Parity(args) => parity::run(&args),
+        Command::WhatRuns(args) => what_runs::run(&args),
         Command::Quantization(args) => quantization::run(&args),
         Command::FormatCost(args) => format_cost::run(&args),
         Command::Mutants => mutants::run(),

@@ -17,6 +17,7 @@ const OUTPUTS: &[Output] = &[
     ),
     timed("parity.md", "cargo xtask parity"),
     timed("parity-naive.md", "cargo xtask parity --naive"),
+    timed("what-runs.md", "cargo xtask what-runs"),
     printed("tokens.txt", "cargo run --example tokens"),
     printed("tokens-hello.txt", "cargo run --example tokens -- --prompt \"Hello, world!\""),
     printed(
