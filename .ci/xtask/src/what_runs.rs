@@ -1,12 +1,13 @@
 //! `cargo xtask what-runs`: a Markdown table of the families and the formats of their weights, each with how far its
 //! fixture is from what another program computed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde::Deserialize;
+use slowburn::checkpoint::gguf::{GgufFile, Value};
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::model::Input;
 use slowburn::pretrained::Pretrained;
@@ -99,9 +100,13 @@ fn row_of_file(path: &Path, name: &str, runs: &[Run], device: &OpenDevice) -> Re
         let found = pretrained.model.forward(&mut [Input::whole(&run.prompt)])?;
         largest = largest.max(farthest(&found, std::slice::from_ref(&run.logits)));
     }
-    let formats = pretrained.model.weight_formats().join(", ");
-    let family = name.split(['.', '-']).next().unwrap_or(name);
+    let file = GgufFile::open(path)?;
+    let Some(Value::Text(family)) = file.value("general.architecture") else {
+        bail!("{name} names no architecture");
+    };
+    let types: BTreeSet<_> = file.tensors().map(|(_, tensor)| tensor.kind().to_string()).collect();
+    let types = types.into_iter().collect::<Vec<_>>().join(", ");
     Ok(format!(
-        "| `{family}` | `{name}` | GGUF, {formats} | {LLAMA_CPP} | {largest:.1e} |"
+        "| `{family}` | `{name}` | GGUF: {types} | {LLAMA_CPP} | {largest:.1e} |"
     ))
 }
