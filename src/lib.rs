@@ -2,6 +2,7 @@
 //!
 //! - [`tokenizer`]: text to token ids and back, and chat templates
 //! - [`model`]: token ids to logits, with or without a KV cache
+//! - [`adapter`]: small matrices that change what a model computes (LoRA)
 //! - [`kv`]: the KV cache, in blocks that sequences can share
 //! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
@@ -59,6 +60,7 @@
 //! samplers, constraints, the scheduler and its blocks, and a build takes seconds.
 
 mod activation;
+pub mod adapter;
 #[cfg(feature = "burn")]
 mod burn_threads;
 #[cfg(feature = "burn")]

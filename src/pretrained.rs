@@ -6,6 +6,7 @@ mod pooling;
 
 use std::sync::Arc;
 
+use crate::adapter::Adapters;
 use crate::constrained::{Automaton, Cancel, Constraint, Vocabulary};
 use crate::error::{RequestError, Result};
 use crate::grammar::{Grammar, Grammars};
@@ -53,6 +54,8 @@ pub struct Pretrained {
     pub pooling: Option<Pooling>,
     /// The compiled grammars: see [`constraint`](Self::constraint).
     pub grammars: Grammars,
+    /// The adapters that a request can name.
+    pub adapters: Adapters,
 }
 
 impl Pretrained {

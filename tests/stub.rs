@@ -98,6 +98,7 @@ fn a_stub_answers_requests() {
         warnings: Vec::new(),
         pooling: None,
         grammars: Grammars::default(),
+        adapters: Default::default(),
     };
     let inference =
         InferenceBuilder::new().with_model(pretrained).build(streaming_handler).unwrap();

@@ -6,6 +6,7 @@
 //!
 //! For a model with its tokenizer, call [`Pretrained::load`](crate::pretrained::Pretrained::load), which does it all.
 
+mod adapter;
 pub mod config;
 mod convert;
 pub(crate) mod folder;
@@ -18,6 +19,7 @@ pub(crate) mod shards;
 mod weight_file;
 mod weights;
 
+pub(crate) use adapter::AdapterFolder;
 pub(crate) use config::GenerationConfig;
 pub use open_file::{Reading, reading};
 pub(crate) use shards::Shards;

@@ -35,6 +35,9 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Not::not")]
         prompt_logits: bool,
     },
+    /// The keys and values of a sequence that has just arrived depend on more than its tokens, such as on an
+    /// adapter: it shares blocks only with sequences of the same salt.
+    Salt { id: SequenceId, salt: u64 },
     /// A token was sampled from the logits of the last step. Where that step read draft tokens, one
     /// such event follows for each row of logits that counts.
     Token { id: SequenceId, token: u32 },
@@ -56,6 +59,7 @@ impl Event {
     pub fn id(&self) -> SequenceId {
         match self {
             Self::Arrive { id, .. }
+            | Self::Salt { id, .. }
             | Self::Token { id, .. }
             | Self::Draft { id, .. }
             | Self::Pause { id }

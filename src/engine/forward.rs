@@ -1,6 +1,9 @@
 //! What an engine computes with.
 
+use std::sync::Arc;
+
 use super::RecordedModel;
+use crate::adapter::Adapter;
 use crate::error::Result;
 use crate::kv::{BlockTable, Memory, Pool};
 use crate::model::{Logits, MostLikely};
@@ -61,6 +64,8 @@ pub struct ChunkInput<M: Memory> {
     pub tokens: Vec<u32>,
     /// The keys and values of the tokens before them, to which theirs are appended.
     pub table: BlockTable<M>,
+    /// What changes the network for this sequence.
+    pub adapter: Option<Arc<Adapter>>,
     /// Which of their logits are wanted.
     pub logits: Logits,
 }

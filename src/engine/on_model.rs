@@ -59,6 +59,7 @@ fn with_caches<T>(
 ) -> T {
     let cache = |chunk: &mut ChunkInput<KvMemory>| {
         KvCache::with_table(model.kv_pool(), mem::take(&mut chunk.table))
+            .with_adapter(chunk.adapter.as_ref())
     };
     let mut caches: Vec<KvCache> = chunks.iter_mut().map(cache).collect();
     let inputs = zip(&*chunks, &mut caches)

@@ -43,7 +43,7 @@ impl<M: Memory> Scheduler<M> {
     pub fn forget_blocks(&mut self) {
         self.blocks.clear();
         for (&id, sequence) in &mut self.sequences {
-            sequence.table = BlockTable::default();
+            sequence.table = BlockTable::salted(sequence.salt);
             sequence.unchecked.clear();
             sequence.has_computed = false;
             if sequence.state == State::Running {

@@ -221,6 +221,14 @@ impl<M: Memory> Scheduler<M> {
             Event::Arrive { id, prompt, max_tokens, chunk, prompt_logits } => {
                 return self.arrive(id, prompt, max_tokens, chunk, prompt_logits);
             }
+            Event::Salt { id, salt } => {
+                if let Some(sequence) = self.sequences.get_mut(&id)
+                    && sequence.table.end() == 0
+                {
+                    sequence.salt = salt;
+                    sequence.table = BlockTable::salted(salt);
+                }
+            }
             Event::Token { id, token } => {
                 self.push(id, token);
             }
@@ -258,6 +266,7 @@ impl<M: Memory> Scheduler<M> {
             tokens: prompt,
             max_length,
             chunk: chunk.max(1),
+            salt: 0,
             table: BlockTable::default(),
             state: State::Waiting,
             was_admitted: false,

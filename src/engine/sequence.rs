@@ -19,6 +19,8 @@ pub(super) struct Sequence<M: Memory> {
     pub(super) max_length: usize,
     /// The most tokens that it reads in a step, while it has several to read.
     pub(super) chunk: usize,
+    /// What its keys and values depend on, beside its tokens.
+    pub(super) salt: u64,
     pub(super) table: BlockTable<M>,
     pub(super) state: State,
     /// Whether it was ever admitted.

@@ -10,7 +10,8 @@ use super::outcome::{Outcome, outcomes, tokens};
 use super::{
     Chunk, ChunkInput, Decision, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId,
 };
-use crate::error::{DeviceError, Error, Result, ServiceError};
+use crate::adapter::Adapter;
+use crate::error::{DeviceError, Error, RequestError, Result, ServiceError};
 use crate::kv::{self, BLOCK, BlockTable, Lender, LenderId};
 use crate::model::Model;
 use crate::panics;
@@ -39,6 +40,8 @@ pub struct Engine<'m, F: Forward = Model> {
     suspects: HashMap<SequenceId, usize>,
     /// Those of which only the most likely token is wanted.
     greedy: HashSet<SequenceId>,
+    /// Of those that have one.
+    adapters: HashMap<SequenceId, Arc<Adapter>>,
     next_id: u64,
 }
 
@@ -82,6 +85,7 @@ impl<'m, F: Forward> Engine<'m, F> {
             most_pauses: kv::MOST_PAUSES,
             suspects: HashMap::new(),
             greedy: HashSet::new(),
+            adapters: HashMap::new(),
             next_id: 0,
         }
     }
@@ -117,6 +121,12 @@ impl<'m, F: Forward> Engine<'m, F> {
         let (id, prompt) = (SequenceId(self.next_id), prompt.to_vec());
         self.handle(Event::Arrive { id, prompt, max_tokens, chunk, prompt_logits })?;
         Ok(id)
+    }
+
+    /// Has all tokens of a sequence that has just arrived computed with an adapter.
+    pub fn set_adapter(&mut self, id: SequenceId, adapter: &Arc<Adapter>) {
+        self.adapters.insert(id, Arc::clone(adapter));
+        self.tell(Event::Salt { id, salt: adapter.id() });
     }
 
     /// Appends the token that was sampled from the logits of the last step.
@@ -159,6 +169,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     pub fn leave(&mut self, id: SequenceId) {
         self.suspects.remove(&id);
         self.greedy.remove(&id);
+        self.adapters.remove(&id);
         self.tell(Event::Leave { id });
     }
 
@@ -170,10 +181,21 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// Takes note of any event, of a recorded run for example.
     ///
     /// # Errors
-    /// As [`arrive`](Self::arrive).
+    /// As [`arrive`](Self::arrive); the salt of an adapter that the sequence does not have: those of a recorded run are
+    /// not there any more.
     pub fn handle(&mut self, event: Event) -> Result<()> {
         if let Event::Arrive { prompt: tokens, .. } | Event::Draft { tokens, .. } = &event {
             self.model.check_prompt(tokens)?;
+        }
+        if let Event::Salt { id, salt } = &event
+            && self.adapters.get(id).is_none_or(|adapter| adapter.id() != *salt)
+        {
+            return Err(RequestError::Parameter {
+                name: "the salt of a sequence",
+                value: salt.to_string(),
+                allowed: "that of its adapter (a run with adapters cannot be repeated from its record)",
+            }
+            .into());
         }
         let id = event.id();
         let mut holdings = self.change();
@@ -321,6 +343,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     fn fail(&mut self, id: SequenceId, error: Error) -> (SequenceId, Outcome) {
         self.suspects.remove(&id);
         self.greedy.remove(&id);
+        self.adapters.remove(&id);
         let mut holdings = self.change();
         // A failure is recorded as an outcome, not as an event.
         let _ = holdings.scheduler.handle(Event::Leave { id });
@@ -386,6 +409,7 @@ impl<'m, F: Forward> Engine<'m, F> {
         let input = |chunk: &Chunk| ChunkInput {
             tokens: holdings.scheduler.tokens_of(chunk),
             table: holdings.scheduler.take_table(chunk.id),
+            adapter: self.adapters.get(&chunk.id).cloned(),
             logits: chunk.logits,
         };
         chunks.iter().map(input).collect()

@@ -24,6 +24,11 @@ pub enum DeviceError {
     )]
     KvFormatUnsupported { format: &'static str },
 
+    #[error(
+        "this device cannot compute with adapters: take the CPU, or merge the adapter into the model (`slowburn merge`)"
+    )]
+    AdaptersUnsupported,
+
     #[error("device `{name}` is not compiled in: build with the feature `{feature}`")]
     NotCompiled {
         name: &'static str,

@@ -35,6 +35,21 @@ pub enum LoadError {
     },
 
     #[error(
+        "{folder} is not the folder of an adapter: it holds no {missing} (expected adapter_config.json and adapter_model.safetensors, as PEFT writes them)",
+        folder = quoted(.folder)
+    )]
+    NotAnAdapter {
+        folder: PathBuf,
+        missing: &'static str,
+    },
+
+    #[error(
+        "{origin} {problem}: take an adapter that was trained for this model, of its linear layers alone",
+        origin = short(.origin), problem = short(.problem)
+    )]
+    Adapter { origin: String, problem: String },
+
+    #[error(
         "{origin} is not the JSON that was expected: {source}",
         origin = short(.origin), source = short(json_in_words(.source))
     )]

@@ -1,6 +1,6 @@
 //! Errors of what a caller asks for.
 
-use crate::outside::short;
+use crate::outside::{quoted, short};
 
 /// Why a request can't be served as it is. The message tells the caller what to ask for instead.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,14 @@ pub enum RequestError {
         value: String,
         allowed: &'static str,
     },
+
+    #[error(
+        "there is no adapter {name}: {}", known_adapters(.known), name = quoted(.name)
+    )]
+    AdapterUnknown { name: String, known: String },
+
+    #[error("this adapter was read for another model: read it for the one that it is used with")]
+    AdapterForeign,
 
     #[error(
         "this model has no chat template: it goes on from a text and answers no messages; take a model that was trained for chat"
@@ -125,4 +133,11 @@ pub enum RequestError {
         "the constraint was compiled for a vocabulary of {constraint} tokens, and the model has {model}: compile it for this model"
     )]
     ConstraintVocabulary { constraint: usize, model: usize },
+}
+
+fn known_adapters(known: &str) -> String {
+    match known {
+        "" => "none is loaded; load one with a name and its folder".to_owned(),
+        known => format!("take one of {}", short(known)),
+    }
 }

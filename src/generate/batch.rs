@@ -161,7 +161,7 @@ impl<'m> Batch<'m> {
     ///
     /// # Errors
     /// A prompt that [`Model::check_prompt`] rejects, parameters out of range, more tokens than the
-    /// budget of the KV caches could ever hold, a draft model with another vocabulary.
+    /// budget of the KV caches could ever hold, a draft model with another vocabulary, an adapter of another model.
     pub fn join(&mut self, prompt: &[u32], options: &Options) -> Result<SequenceId> {
         self.join_with_sampler(prompt, options, Sampler::new(&options.sampling)?)
     }
@@ -195,7 +195,13 @@ impl<'m> Batch<'m> {
         let tokens = state.tokens_left();
         let scores = options.prompt_logprobs.is_some();
         let most = if scores { CHUNK } else { usize::MAX };
+        if let Some(adapter) = &options.adapter {
+            model.check_adapter(adapter)?;
+        }
         let id = self.engine.arrive(prompt, tokens, options.chunk.min(most), scores)?;
+        if let Some(adapter) = &options.adapter {
+            self.engine.set_adapter(id, adapter);
+        }
         self.engine.set_greedy(id, state.wants_token_only() && speculator.is_none());
         self.finished.extend(state.is_finished().then_some(id)); // it may generate nothing
         if let Some(constraint) = state.constraint_aside().filter(|_| self.aside.is_some()) {

@@ -22,7 +22,8 @@ pub fn cached(
     on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
 ) -> Result<Generation> {
     let mut state = SequenceState::new(model, prompt, options)?;
-    let mut cache = model.new_cache(prompt.len() + state.tokens_left())?;
+    let cache = model.new_cache(prompt.len() + state.tokens_left())?;
+    let mut cache = cache.with_adapter(options.adapter.as_ref());
     let mut new = prefill(model, prompt, options.chunk.max(1), &mut cache)?;
     while !state.is_finished() {
         let logits = model.forward(&mut [Input::after(&mut cache, &new)])?;

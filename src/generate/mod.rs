@@ -27,7 +27,9 @@ pub(crate) mod token_limit;
 mod token_output;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
+use crate::adapter::Adapter;
 use crate::constrained::{Constraint, Reasoning};
 use crate::error::Result;
 use crate::model::Model;
@@ -66,6 +68,8 @@ pub struct Options {
     /// How a thought before the answer is marked: it keeps to a budget, and [`constraint`](Self::constraint) begins
     /// behind it.
     pub reasoning: Option<Reasoning>,
+    /// What changes the model for this text. It must have been read for the same model.
+    pub adapter: Option<Arc<Adapter>>,
     /// Report the log-probability of each token, and of this many of the most likely ones. They come from
     /// the model's own distribution, over the tokens that the constraint allows.
     pub logprobs: Option<usize>,
@@ -94,6 +98,7 @@ impl Default for Options {
             ignore_eos: false,
             constraint: None,
             reasoning: None,
+            adapter: None,
             logprobs: None,
             prompt_logprobs: None,
             stop_ids: Vec::new(),

@@ -21,7 +21,8 @@ pub fn naive(
     let mut state = SequenceState::new(model, prompt, options)?;
     let mut ids = prompt.to_vec();
     while !state.is_finished() {
-        let logits = model.forward(&mut [Input::whole(&ids)])?;
+        let input = Input::whole(&ids).with_adapter(options.adapter.as_ref());
+        let logits = model.forward(&mut [input])?;
         let token = state.next_token(&logits[0], on_token)?;
         ids.push(token);
     }

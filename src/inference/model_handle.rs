@@ -33,7 +33,7 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
     ///
     /// # Errors
     /// A field out of its range; a prompt that the model cannot continue; a logit bias for a token
-    /// that is not in the vocabulary; a grammar that cannot be compiled.
+    /// that is not in the vocabulary; a grammar that cannot be compiled; an adapter that is not there.
     pub fn prepare(&self, request: &GenerateRequest) -> Result<PreparedSequence> {
         request.validate()?;
         let pretrained: &Pretrained = (*self.model).borrow();
@@ -42,10 +42,12 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
         request.sampling.check_vocabulary(pretrained.model.config().vocab_size)?;
         let grammar = request.grammar.as_ref();
         let constraint = grammar.map(|grammar| pretrained.constraint(grammar)).transpose()?;
+        let adapter = request.adapter.as_ref().map(|name| pretrained.adapters.get(name));
+        let adapter = adapter.transpose()?;
         let sequence = NewSequence {
             max_tokens: limit.left,
             prompt,
-            options: Options { constraint, ..request.options() },
+            options: Options { constraint, adapter, ..request.options() },
             sampler: Sampler::new(&request.sampling)?,
             stop: request.stop.clone(),
             deadline: request.deadline.and_then(|time| self.submitted.checked_add(time)),

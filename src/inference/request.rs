@@ -43,6 +43,9 @@ pub struct GenerateRequest {
     /// see [`Options::reasoning`].
     #[serde(skip)]
     pub reasoning: Option<Reasoning>,
+    /// What changes the model for this text: the name of one of its [adapters](crate::Pretrained::adapters).
+    #[serde(default)]
+    pub adapter: Option<String>,
     /// Report the log-probability of each token, and of this many of the most likely tokens.
     #[serde(default)]
     pub logprobs: Option<usize>,
@@ -73,6 +76,7 @@ impl GenerateRequest {
             ignore_eos: false,
             grammar: None,
             reasoning: None,
+            adapter: None,
             logprobs: None,
             prompt_logprobs: None,
             deadline: None,
@@ -172,6 +176,12 @@ impl GenerateRequest {
     /// Sets [`grammar`](Self::grammar).
     pub fn with_grammar(mut self, grammar: Grammar) -> Self {
         self.grammar = Some(grammar);
+        self
+    }
+
+    /// Sets [`adapter`](Self::adapter).
+    pub fn with_adapter(mut self, name: impl Into<String>) -> Self {
+        self.adapter = Some(name.into());
         self
     }
 

@@ -62,14 +62,57 @@ pub(super) fn linear_into<const N: usize>(
         y.resize(rows * n_out, 0.0); // all of it is overwritten
         products.push(Product { layer: *layer, x: &packed, y: Disjoint::new(y) });
     }
-    let panels: usize = products.iter().map(|product| product.layer.weights.len()).sum();
-    let share = panels_of_task(panels, cpu.threads());
-    cpu.for_each(panels.div_ceil(share), |task| {
-        let end = panels.min((task + 1) * share);
-        compute(&products, task * share..end, cpu.simd());
-    });
+    compute_all(&products, &cpu);
 }
 // ANCHOR_END: linear
+
+/// Some layers that are applied to the same `x`, `[rows, n_in]`.
+pub struct LayersOf<'a> {
+    pub layers: Vec<Layer<'a>>,
+    pub x: &'a [f32],
+    pub rows: usize,
+}
+
+/// Applies the layers of each group to the `x` of that group. Returns `[rows, n_out]` for each layer, in order.
+///
+/// The threads share the panels of all groups.
+///
+/// # Panics
+/// Where the `n_in` of a layer is not that of its `x`.
+pub(super) fn linear_of_groups(groups: &[LayersOf<'_>]) -> Vec<Vec<f32>> {
+    let cpu = Cpu::current();
+    let groups = || groups.iter().filter(|group| group.rows > 0);
+    let packed =
+        groups().map(|group| Packed::new(group.x, group.rows, Forms::of(&group.layers), &cpu));
+    let packed: Vec<_> = packed.collect();
+    let layers = || {
+        let of = |(group, x)| {
+            let LayersOf { layers, .. }: &LayersOf<'_> = group;
+            layers.iter().map(move |layer| (*layer, x))
+        };
+        groups().zip(&packed).flat_map(of)
+    };
+    let room = |(layer, x): (Layer<'_>, &Packed<'_>)| {
+        let [n_out, n_in] = layer.weights.shape();
+        assert_eq!(n_in, x.n_in);
+        vec![0.0; x.rows * n_out]
+    };
+    let mut all: Vec<Vec<f32>> = layers().map(room).collect();
+    let products = layers().zip(&mut all);
+    let products = products.map(|((layer, x), y)| Product { layer, x, y: Disjoint::new(y) });
+    compute_all(&products.collect::<Vec<_>>(), &cpu);
+    all
+}
+
+/// Computes all panels of some products, on all threads.
+fn compute_all(products: &[Product<'_>], cpu: &Cpu) {
+    let panels: usize = products.iter().map(|product| product.layer.weights.len()).sum();
+    let share = panels_of_task(panels, cpu.threads()).max(1);
+    cpu.for_each(panels.div_ceil(share), |task| {
+        let end = panels.min((task + 1) * share);
+        compute(products, task * share..end, cpu.simd());
+    });
+}
 
 /// Panels per task: enough for long sequential reads, and few enough that the threads finish at
 /// about the same time.

@@ -38,6 +38,7 @@ pub(crate) use convolution::Convolution;
 pub use cpu::Cpu;
 pub use delta_rule::{DeltaHeads, DeltaRows};
 pub use elementwise::{activate, gated, layer_norm, rms_norm, rotate};
+pub(crate) use linear::LayersOf;
 pub use linear::{Layer, linear};
 #[cfg(feature = "cube")]
 pub(crate) use microkernel::LANES;

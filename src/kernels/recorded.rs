@@ -5,7 +5,7 @@ use super::block::{BLOCK, LayerLayout};
 use super::convolution::Convolution;
 use super::delta_rule::{DeltaHeads, DeltaRows};
 use super::elementwise;
-use super::linear::{self, Layer};
+use super::linear::{self, Layer, LayersOf};
 use super::panels::Panels;
 use super::trace::{Cost, Operation, call};
 use crate::activation::Activation;
@@ -19,6 +19,15 @@ pub fn linear<const N: usize>(
 ) {
     let cost = || layers.iter().map(|layer| linear_cost(layer.weights, rows)).sum();
     call(Operation::Linear, cost, || linear::linear_into(layers, x, rows, y));
+}
+
+/// Applies the layers of each group to the `x` of that group. Returns `[rows, n_out]` for each layer, in order.
+pub fn linear_of_groups(groups: &[LayersOf<'_>]) -> Vec<Vec<f32>> {
+    let of_group = |group: &LayersOf<'_>| -> Cost {
+        group.layers.iter().map(|layer| linear_cost(layer.weights, group.rows)).sum()
+    };
+    let cost = || groups.iter().map(of_group).sum();
+    call(Operation::Linear, cost, || linear::linear_of_groups(groups))
 }
 
 /// The rows of `ids` in an embedding matrix, `[ids, width]`.

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
 use super::pool::{Claim, Demand, Pool, Taken};
-use super::prefix::{Link, ROOT};
+use super::prefix::Link;
 use crate::error::Result;
 
 /// What blocks are made of. A test that only counts blocks has `()`.
@@ -118,6 +118,8 @@ impl<M: Memory> Drop for Block<M> {
 #[derive(Debug, Default)]
 pub struct BlockTable<M: Memory = ()> {
     pub(super) blocks: Vec<Arc<Block<M>>>,
+    /// Where its chain begins.
+    pub(super) root: Link,
     /// How many blocks before these were given back.
     pub(super) first: usize,
     /// The number of positions that were written.
@@ -135,6 +137,12 @@ pub struct BlockTable<M: Memory = ()> {
 }
 
 impl<M: Memory> BlockTable<M> {
+    /// An empty table, which shares blocks only with those of the same `salt`: with an adapter, equal tokens have
+    /// other keys and values.
+    pub(crate) fn salted(salt: u64) -> Self {
+        Self { root: Link::root(salt), ..Self::default() }
+    }
+
     /// The blocks that it has, from number [`first`](Self::first) on.
     pub fn blocks(&self) -> &[Arc<Block<M>>] {
         &self.blocks
@@ -161,7 +169,7 @@ impl<M: Memory> BlockTable<M> {
     }
 
     pub(super) fn last_link(&self) -> Link {
-        self.links.last().copied().unwrap_or(ROOT)
+        self.links.last().copied().unwrap_or(self.root)
     }
 
     // ANCHOR: reserve

@@ -420,7 +420,8 @@ impl<M: Memory> BlockManager<M> {
         let snapshot = table.snapshot.as_ref().map(|(claim, _)| claim);
         let claims = table.claim.iter().chain(snapshot);
         self.held -= claims.map(Claim::blocks).sum::<usize>();
-        let BlockTable { blocks, .. } = std::mem::take(table);
+        let empty = BlockTable { root: table.root, ..BlockTable::default() };
+        let BlockTable { blocks, .. } = std::mem::replace(table, empty);
         // From the end, so that the end of a prefix is evicted before its beginning: without the
         // beginning, the end cannot be found.
         for block in blocks.into_iter().rev() {

@@ -28,6 +28,9 @@ mod stored;
 mod tensors;
 mod turn;
 
+use std::sync::Arc;
+
+use crate::adapter::Adapter;
 use crate::error::{RequestError, Result};
 pub use block::{Block, BlockId, BlockTable, Memory, SequenceStates};
 pub(crate) use manager::Extension;
@@ -53,6 +56,7 @@ pub struct KvCache {
     pool: KvPool,
     table: BlockTable<KvMemory>,
     capacity: usize,
+    adapter: Option<Arc<Adapter>>,
 }
 
 impl KvCache {
@@ -63,7 +67,8 @@ impl KvCache {
     /// On a device without blocks, where the whole capacity is allocated at once: too little memory, or a
     /// pool with less than that left.
     pub(crate) fn new(pool: &KvPool, capacity: usize) -> Result<Self> {
-        let mut cache = Self { pool: pool.clone(), table: BlockTable::default(), capacity };
+        let table = BlockTable::default();
+        let mut cache = Self { pool: pool.clone(), table, capacity, adapter: None };
         if !pool.is_paged() {
             cache.reserve_whole()?;
         }
@@ -74,7 +79,19 @@ impl KvCache {
     /// The cache of a sequence whose table has all blocks that it needs.
     pub(crate) fn with_table(pool: &KvPool, table: BlockTable<KvMemory>) -> Self {
         let capacity = table.end() * BLOCK;
-        Self { pool: pool.clone(), table, capacity }
+        Self { pool: pool.clone(), table, capacity, adapter: None }
+    }
+
+    /// The same, of a sequence whose tokens are computed with `adapter`. An adapter decides keys and values too, so
+    /// that a cache has one from its first token on.
+    pub fn with_adapter(mut self, adapter: Option<&Arc<Adapter>>) -> Self {
+        self.adapter = adapter.cloned();
+        self
+    }
+
+    /// What its tokens are computed with.
+    pub(crate) fn adapter(&self) -> Option<&Arc<Adapter>> {
+        self.adapter.as_ref()
     }
 
     /// The blocks of the cache.
@@ -128,6 +145,7 @@ impl KvCache {
             pool: self.pool.clone(),
             table: BlockTable { length: self.length(), ..BlockTable::default() },
             capacity: self.capacity,
+            adapter: self.adapter.clone(),
         };
         if self.pool.is_paged() {
             let blocks = &self.table.blocks[..self.length().div_ceil(BLOCK) - self.table.first];

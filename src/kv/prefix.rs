@@ -10,7 +10,7 @@ use super::pool::Claim;
 
 /// The end of a chain of full blocks: the hash of all its tokens, and the identity of its last
 /// block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) hash: u64,
     /// A number that no other content of any block has had.
@@ -18,7 +18,16 @@ pub(super) struct Link {
 }
 
 /// The chain without blocks.
+#[cfg(test)]
 pub(super) const ROOT: Link = Link { hash: 0, serial: 0 };
+
+impl Link {
+    /// The chain without blocks of sequences whose keys and values depend on this number too, and not on their
+    /// tokens alone. Nothing is found after another root.
+    pub(super) fn root(salt: u64) -> Self {
+        Self { hash: salt, serial: 0 }
+    }
+}
 
 /// What the prefix cache has done so far. Each number only grows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

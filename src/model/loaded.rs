@@ -1,5 +1,7 @@
 //! A model with weights on a device.
 
+use std::sync::Arc;
+
 use burn::tensor::{DType, Device};
 
 #[cfg(feature = "cube")]
@@ -10,6 +12,7 @@ use super::decoder::Decoder;
 use super::gpt2::Gpt2;
 use super::network::{Network, Output};
 use super::{Input, Model, ModelConfig, Source};
+use crate::adapter::Sites;
 use crate::burn_threads;
 use crate::error::{DeviceError, Result};
 use crate::kernels::{Cpu, KvFormat};
@@ -114,6 +117,14 @@ impl Model {
             Family::Gpt2 => Gpt2::can_do_without(tensor),
         };
         is_known || self.config.is_of_shared_layer(tensor)
+    }
+
+    /// The linear layers that adapters can change.
+    ///
+    /// # Errors
+    /// A device that computes without them.
+    pub(crate) fn sites(&self) -> Result<&Arc<Sites>> {
+        self.network.sites().ok_or_else(|| DeviceError::AdaptersUnsupported.into())
     }
 
     /// Where the weights are. A stub has none.

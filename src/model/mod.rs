@@ -12,6 +12,8 @@
 #[cfg(feature = "burn")]
 pub mod activation;
 #[cfg(feature = "burn")]
+mod adapted;
+#[cfg(feature = "burn")]
 mod architecture;
 #[cfg(feature = "burn")]
 pub mod attend;
@@ -64,6 +66,9 @@ mod stub;
 #[cfg(feature = "burn")]
 mod trace;
 
+use crate::adapter::Adapter;
+#[cfg(feature = "burn")]
+use crate::error::RequestError;
 use crate::error::Result;
 #[cfg(feature = "burn")]
 use crate::kv::MOST_DRAFTED;
@@ -166,6 +171,7 @@ impl Model {
     ) -> Result<Vec<T>> {
         for input in &mut *inputs {
             self.config.check_ids(input.tokens)?;
+            input.adapter.as_ref().map_or(Ok(()), |adapter| self.check_adapter(adapter))?;
             match &mut input.cache {
                 Some(cache) => cache.reserve(input.tokens.len())?,
                 None => self.config.check_length(input.tokens)?,
@@ -196,11 +202,25 @@ impl Model {
         }
         let whole = inputs.iter().filter(|input| input.cache.is_none());
         let cache = |input: &Input<'_>| {
-            let mut cache = self.new_cache(input.tokens.len())?;
+            let cache = self.new_cache(input.tokens.len())?;
+            let mut cache = cache.with_adapter(input.adapter.as_ref());
             cache.reserve(input.tokens.len())?;
             Ok(cache)
         };
         whole.map(cache).collect()
+    }
+
+    /// Checks that an adapter was read for this model.
+    ///
+    /// # Errors
+    /// It was not.
+    pub(crate) fn check_adapter(&self, adapter: &Adapter) -> Result<()> {
+        #[cfg(feature = "burn")]
+        if self.network.sites().is_none_or(|sites| !adapter.fits(sites)) {
+            return Err(RequestError::AdapterForeign.into());
+        }
+        let _ = adapter;
+        Ok(())
     }
 
     /// Checks that a generation could start from `prompt`.

@@ -3,6 +3,9 @@
 #[cfg(feature = "burn")]
 use burn::tensor::{Device, Tensor};
 
+#[cfg(feature = "burn")]
+use std::sync::Arc;
+
 use super::pass::Pass;
 use super::stub::Stub;
 #[cfg(feature = "cube")]
@@ -18,6 +21,7 @@ use super::{
 use crate::error::Result;
 #[cfg(feature = "burn")]
 use crate::{
+    adapter::Sites,
     device::{self, in_one_queue},
     error::RequestError,
 };
@@ -118,6 +122,14 @@ impl Network {
         }
         let architecture = in_one_queue(device, || Architecture::load(weights, config))?;
         Ok(Self::Tensors { architecture, device: device.clone() })
+    }
+
+    /// The linear layers that adapters can change: on the CPU alone.
+    pub(super) fn sites(&self) -> Option<&Arc<Sites>> {
+        match self {
+            Self::Host(host) => Some(host.sites()),
+            Self::Tensors { .. } | Self::Stub(_) => None,
+        }
     }
 
     /// The most likely token after each of the `wanted` columns, on a GPU: it finds them itself, and only

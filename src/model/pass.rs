@@ -8,6 +8,8 @@ use std::ops::Range;
 use burn::tensor::{Tensor, s};
 
 #[cfg(feature = "burn")]
+use super::adapted::Rows;
+#[cfg(feature = "burn")]
 use super::attend::{attend, window_mask};
 #[cfg(feature = "cube")]
 use crate::cube::{self, attention::Plan, blocks::SlotShape};
@@ -23,6 +25,8 @@ use crate::kv::StateShape;
 #[derive(Default)]
 pub struct Pass<'a> {
     segments: Vec<Segment<'a>>,
+    #[cfg(feature = "burn")]
+    rows: Rows,
     /// The queries and keys of each layer that has some, where somebody wants to look at them.
     #[cfg(feature = "burn")]
     seen: Option<Vec<Option<[Tensor<4>; 2]>>>,
@@ -66,6 +70,8 @@ impl<'a> Pass<'a> {
     pub fn push(&mut self, new: usize, cache: Option<&'a mut KvCache>) {
         let first = self.segments.last().map_or(0, |segment| segment.columns.end);
         let start = cache.as_ref().map_or(0, |cache| cache.length());
+        #[cfg(feature = "burn")]
+        self.rows.push(new, cache.as_ref().and_then(|cache| cache.adapter()));
         self.segments.push(Segment { columns: first..first + new, start, cache });
     }
     // ANCHOR_END: push
@@ -100,6 +106,11 @@ impl Pass<'_> {
     /// The number of new tokens, of all sequences.
     pub(super) fn seq(&self) -> usize {
         self.segments.last().map_or(0, |segment| segment.columns.end)
+    }
+
+    /// These tokens as rows, with their adapters.
+    pub(super) fn rows(&self) -> Rows {
+        self.rows.clone()
     }
 
     /// Keeps the queries, `[batch, seq, n_heads, head_dim]`, and the keys,

@@ -1,14 +1,16 @@
 //! Loads a model and its tokenizer.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use burn::tensor::{DType, Device};
 
 use super::pooling::read::{MODULES, POOLING, check_modules};
 use super::{Pooling, Pretrained};
+use crate::adapter::{Adapter, Adapters};
 use crate::checkpoint::folder::{not_a_model, read};
 use crate::checkpoint::gguf::{GgufFile, find_in_folder};
-use crate::checkpoint::{GenerationConfig, Shards, Weights};
+use crate::checkpoint::{AdapterFolder, GenerationConfig, Shards, Weights};
 use crate::device::OpenDevice;
 use crate::error::{LoadError, Result};
 use crate::grammar::Grammars;
@@ -114,6 +116,18 @@ impl Pretrained {
             Some(file) => Self::load_gguf(&file, device, storage),
             None => Self::load_folder(path, device, storage),
         }
+    }
+
+    /// Reads an adapter (LoRA or rsLoRA) for this model from a folder as PEFT writes it: `adapter_config.json` and
+    /// `adapter_model.safetensors`. Use it in [`Options`](crate::Options), or put it into
+    /// [`adapters`](Self::adapters), where requests find it by a name.
+    ///
+    /// # Errors
+    /// Files that are missing or damaged; an adapter of another kind, or of another model; a device that computes
+    /// without adapters, as all do but the CPU.
+    pub fn read_adapter(&self, folder: &Path) -> Result<Arc<Adapter>> {
+        let sites = self.model.sites()?;
+        AdapterFolder::open(folder)?.read(sites).map(Arc::new)
     }
 
     /// The format of most numbers in the files that [`load`](Self::load) would read. Pass it to `load`, and a
@@ -253,6 +267,7 @@ impl Pretrained {
             },
             pooling: None,
             grammars: Grammars::default(),
+            adapters: Adapters::default(),
         })
     }
 

@@ -104,6 +104,18 @@ impl Attention {
         })
     }
 
+    /// The linear layers that adapters can change.
+    pub(super) fn linears(&mut self) -> Vec<&mut Linear> {
+        let mut linears = match &mut self.projections {
+            Projections::Heads(projections) => projections.iter_mut().collect(),
+            Projections::Keys(projections) => projections.iter_mut().collect(),
+            Projections::Queries(projection) => vec![projection],
+            Projections::Latent(latent) => latent.linears(),
+        };
+        linears.push(&mut self.output);
+        linears
+    }
+
     // ANCHOR: forward
     /// What attention adds to `x`, `[seq, d_model]`. `angles` are those of all kinds of RoPE in the model.
     pub(super) fn forward(
@@ -115,18 +127,18 @@ impl Attention {
         added: &mut Vec<f32>,
         watch: &mut Watch<'_>,
     ) {
-        let seq = pass.seq();
+        let rows = &pass.rows();
         match &self.projections {
-            Projections::Heads(projections) => linear(projections.each_ref(), x, seq, [q, k, v]),
+            Projections::Heads(projections) => linear(projections.each_ref(), x, rows, [q, k, v]),
             Projections::Keys(projections) => {
-                linear(projections.each_ref(), x, seq, [q, k]);
+                linear(projections.each_ref(), x, rows, [q, k]);
                 v.clone_from(k);
             }
             Projections::Queries(projection) => {
-                linear([projection], x, seq, [q]);
+                linear([projection], x, rows, [q]);
                 pass.kept_numbers(self.layer, [k, v]);
             }
-            Projections::Latent(latent) => latent.forward(x, seq, [q, k, v]),
+            Projections::Latent(latent) => latent.forward(x, rows, [q, k, v]),
         }
         let mut gate = self.take_gate(q);
         norm(&self.query_norm, q);
@@ -157,7 +169,7 @@ impl Attention {
             }
             _ => mixed,
         };
-        linear([&self.output], &mixed, seq, [added]);
+        linear([&self.output], &mixed, rows, [added]);
     }
     // ANCHOR_END: forward
 

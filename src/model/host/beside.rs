@@ -5,6 +5,7 @@ use super::gated::{Gated, GatedScratch};
 use super::llama::RmsNorm;
 use super::{Watch, add};
 use crate::error::Result;
+use crate::model::adapted::Rows;
 use crate::model::beside::{NORMS, ROUTER_SCALE};
 use crate::model::config::{self, LlamaConfig, ModelConfig};
 use crate::model::source::{Role, Source};
@@ -12,7 +13,7 @@ use crate::model::source::{Role, Source};
 /// As [`beside`](crate::model::beside) defines it.
 #[derive(Debug)]
 pub(super) struct Beside {
-    dense: Gated,
+    pub(super) dense: Gated,
     experts: Experts,
     dense_output_norm: RmsNorm,
     experts_norm: RmsNorm,
@@ -53,17 +54,17 @@ impl Beside {
     pub(super) fn forward(
         &self,
         [x, sum]: [&[f32]; 2],
-        seq: usize,
+        rows: &Rows,
         y: &mut Vec<f32>,
         scratch: &mut GatedScratch,
         watch: &mut Watch<'_>,
     ) {
-        self.dense.forward(x, seq, y, scratch, watch);
+        self.dense.forward(x, rows, y, scratch, watch);
         self.dense_output_norm.apply(y);
         let [mut routed, mut read, mut added] = [sum.to_vec(), sum.to_vec(), Vec::new()];
         self.router_norm.apply(&mut routed);
         self.experts_norm.apply(&mut read);
-        self.experts.forward_by([&routed, &read], seq, &mut added, scratch, watch);
+        self.experts.forward_by([&routed, &read], rows.count, &mut added, scratch, watch);
         self.experts_output_norm.apply(&mut added);
         add(y, &added);
     }

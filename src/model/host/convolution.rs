@@ -33,6 +33,11 @@ impl ShortConvolution {
         })
     }
 
+    /// The linear layers that adapters can change.
+    pub(super) fn linears(&mut self) -> Vec<&mut Linear> {
+        vec![&mut self.input, &mut self.output]
+    }
+
     /// What the layer adds to `x`, `[seq, d_model]`.
     pub(super) fn forward(
         &self,
@@ -42,10 +47,10 @@ impl ShortConvolution {
         added: &mut Vec<f32>,
         watch: &mut Watch<'_>,
     ) {
-        let seq = pass.seq();
-        linear([&self.input], x, seq, [projected]);
+        let rows = &pass.rows();
+        linear([&self.input], x, rows, [projected]);
         let mixed = self.core.forward(projected, pass);
         watch(Stop::Mixed, &mixed);
-        linear([&self.output], &mixed, seq, [added]);
+        linear([&self.output], &mixed, rows, [added]);
     }
 }

@@ -28,6 +28,12 @@ impl GatedDelta {
         Ok(Self { linears, core })
     }
 
+    /// The linear layers that adapters can change.
+    pub(super) fn linears(&mut self) -> Vec<&mut Linear> {
+        let Inputs { qkv, z, b, a, output } = &mut self.linears;
+        vec![qkv, z, b, a, output]
+    }
+
     /// What the layer adds to `x`, `[seq, d_model]`.
     pub(super) fn forward(
         &self,
@@ -37,11 +43,11 @@ impl GatedDelta {
         added: &mut Vec<f32>,
         watch: &mut Watch<'_>,
     ) {
-        let (seq, mut a) = (pass.seq(), Vec::new());
+        let (rows, mut a) = (&pass.rows(), Vec::new());
         let Inputs { qkv: to_qkv, z: to_z, b: to_b, a: to_a, output } = &self.linears;
-        linear([to_qkv, to_z, to_b, to_a], x, seq, [qkv, z, b, &mut a]);
+        linear([to_qkv, to_z, to_b, to_a], x, rows, [qkv, z, b, &mut a]);
         self.core.forward([qkv, b, &a], z, pass);
         watch(Stop::Mixed, z);
-        linear([output], z, seq, [added]);
+        linear([output], z, rows, [added]);
     }
 }

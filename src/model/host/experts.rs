@@ -5,6 +5,7 @@ use super::{Linear, Stop, Watch, linear};
 use crate::activation::Activation;
 use crate::error::Result;
 use crate::kernels::recorded;
+use crate::model::adapted::Rows;
 use crate::model::config::{self, ExpertGate, ModelConfig};
 use crate::model::experts::Parts;
 use crate::model::source::{Role, Source};
@@ -70,7 +71,7 @@ impl Experts {
         watch: &mut Watch<'_>,
     ) {
         let mut routing = Vec::new();
-        linear([&self.router], routed, seq, [&mut routing]);
+        linear([&self.router], routed, &Rows::plain(seq), [&mut routing]);
         for scores in routing.chunks_exact_mut(self.experts.len()) {
             self.routing.route(scores);
         }
@@ -90,7 +91,13 @@ impl Experts {
             for (row, _) in &chosen {
                 rows.extend_from_slice(&x[row * width..(row + 1) * width]);
             }
-            expert.forward(&rows, chosen.len(), &mut outputs, scratch, &mut |_, _| {});
+            expert.forward(
+                &rows,
+                &Rows::plain(chosen.len()),
+                &mut outputs,
+                scratch,
+                &mut |_, _| {},
+            );
             for ((row, weight), output) in chosen.iter().zip(outputs.chunks_exact(width)) {
                 let y = &mut y[row * width..(row + 1) * width];
                 y.iter_mut().zip(output).for_each(|(y, output)| *y += weight * output);
@@ -98,9 +105,9 @@ impl Experts {
         }
         // ANCHOR_END: rows
         if let Some(shared) = &self.shared {
-            shared.forward(x, seq, &mut outputs, scratch, &mut |_, _| {});
+            shared.forward(x, &Rows::plain(seq), &mut outputs, scratch, &mut |_, _| {});
             if let Some(gate) = &self.shared_gate {
-                linear([gate], x, seq, [&mut rows]);
+                linear([gate], x, &Rows::plain(seq), [&mut rows]);
                 recorded::activate(&mut rows, Activation::Sigmoid);
                 for (output, gate) in outputs.chunks_exact_mut(width).zip(&rows) {
                     output.iter_mut().for_each(|output| *output *= gate);

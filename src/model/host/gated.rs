@@ -4,6 +4,7 @@ use super::{Linear, Stop, Watch, linear};
 use crate::activation::Activation;
 use crate::error::Result;
 use crate::kernels::recorded;
+use crate::model::adapted::Rows;
 use crate::model::config::ModelConfig;
 use crate::model::source::{Role, Source};
 
@@ -43,21 +44,26 @@ impl Gated {
         })
     }
 
+    /// The linear layers that adapters can change.
+    pub(super) fn linears(&mut self) -> Vec<&mut Linear> {
+        vec![&mut self.gate, &mut self.up, &mut self.down]
+    }
+
     /// `x` is `[seq, d_model]`, and so is what `y` becomes.
     pub(super) fn forward(
         &self,
         x: &[f32],
-        seq: usize,
+        rows: &Rows,
         y: &mut Vec<f32>,
         scratch: &mut GatedScratch,
         watch: &mut Watch<'_>,
     ) {
         let GatedScratch { gate, up } = scratch;
-        linear([&self.gate, &self.up], x, seq, [gate, up]);
+        linear([&self.gate, &self.up], x, rows, [gate, up]);
         watch(Stop::Gate, gate);
         watch(Stop::Up, up);
         recorded::gated(gate, up, self.activation);
         watch(Stop::Gated, gate);
-        linear([&self.down], gate, seq, [y]);
+        linear([&self.down], gate, rows, [y]);
     }
 }

@@ -1,7 +1,10 @@
 //! GPT-2 on the CPU, as [`gpt2`](crate::model::gpt2) defines it.
 
-use super::{Linear, Stop, Watch, add, embedding, head, linear};
+use std::sync::Arc;
+
+use super::{Linear, Stop, Watch, add, embedding, head, linear, numbered};
 use crate::activation::Activation;
+use crate::adapter::Sites;
 use crate::error::Result;
 use crate::kernels::{Panels, Scoring, recorded};
 use crate::model::architecture::embedding_name;
@@ -19,6 +22,7 @@ pub(in crate::model) struct Gpt2 {
     norm: LayerNorm,
     /// None where the head is tied to the embedding matrix.
     head: Option<Panels>,
+    sites: Arc<Sites>,
 }
 
 /// A transformer block.
@@ -63,7 +67,7 @@ impl Gpt2 {
         let block = |i| Block::load(weights, &name(&format!("h.{i}")), config);
         let tokens = embedding_name(weights, config, &PREFIXES, "wte");
         let embedding = |name: &str, rows| weights.panels(name, [rows, d_model], Role::Embedding);
-        Ok(Self {
+        let mut network = Self {
             tokens: embedding(&format!("{tokens}.weight"), vocab)?,
             positions: embedding(&name("wpe.weight"), config.context_length)?,
             blocks: (0..config.n_layers).map(block).collect::<Result<_>>()?,
@@ -73,7 +77,15 @@ impl Gpt2 {
             } else {
                 Some(embedding("lm_head.weight", vocab)?)
             },
-        })
+            sites: Arc::default(),
+        };
+        network.sites = numbered(network.blocks.iter_mut().flat_map(Block::linears));
+        Ok(network)
+    }
+
+    /// The linear layers that adapters can change.
+    pub(super) fn sites(&self) -> &Arc<Sites> {
+        &self.sites
     }
 
     /// The hidden states after the last norm, `[seq, d_model]`.
@@ -118,6 +130,16 @@ impl Block {
         })
     }
 
+    /// The linear layers that adapters can change.
+    fn linears(&mut self) -> [&mut Linear; 4] {
+        [
+            &mut self.qkv,
+            &mut self.output,
+            &mut self.up,
+            &mut self.down,
+        ]
+    }
+
     /// Adds what attention and the feed-forward network compute to `x`, `[seq, d_model]`.
     fn forward(
         &self,
@@ -129,11 +151,11 @@ impl Block {
     ) {
         let Scratch { normed, qkv, up, added } = scratch;
         let d_model = self.attention_norm.weight.len();
-        let seq = x.len() / d_model;
+        let rows = &pass.rows();
 
         normed.clone_from(x);
         self.attention_norm.apply(normed);
-        linear([&self.qkv], normed, seq, [qkv]);
+        linear([&self.qkv], normed, rows, [qkv]);
         let [q, k, v] = [0, 1, 2].map(|part| {
             let rows = qkv.chunks_exact(3 * d_model);
             rows.flat_map(|row| &row[part * d_model..][..d_model]).copied().collect::<Vec<_>>()
@@ -141,14 +163,14 @@ impl Block {
         watch(Stop::RotatedQuery, &q);
         watch(Stop::RotatedKey, &k);
         let mixed = pass.attend_in_blocks(layer, &q, &k, &v, self.scoring);
-        linear([&self.output], &mixed, seq, [added]);
+        linear([&self.output], &mixed, rows, [added]);
         add(x, added);
 
         normed.clone_from(x);
         self.feed_forward_norm.apply(normed);
-        linear([&self.up], normed, seq, [up]);
+        linear([&self.up], normed, rows, [up]);
         recorded::activate(up, self.activation);
-        linear([&self.down], up, seq, [added]);
+        linear([&self.down], up, rows, [added]);
         add(x, added);
     }
 }

@@ -3,6 +3,7 @@
 use super::llama::RmsNorm;
 use super::{Linear, linear};
 use crate::error::Result;
+use crate::model::adapted::Rows;
 use crate::model::config::{LatentConfig, LlamaConfig, ModelConfig};
 use crate::model::latent::{EPS, HeadShape, Parts};
 use crate::model::source::{Role, Source};
@@ -43,18 +44,24 @@ impl Latent {
         Ok((Self { query_down, query_up, down, norm, up, shape }, output))
     }
 
+    /// The linear layers that adapters can change.
+    pub(super) fn linears(&mut self) -> Vec<&mut Linear> {
+        let query_down = self.query_down.as_mut().map(|(linear, _)| linear);
+        query_down.into_iter().chain([&mut self.query_up, &mut self.down, &mut self.up]).collect()
+    }
+
     /// `x` is `[seq, d_model]`; each of the others becomes `[seq, n_heads * head_dim]`.
-    pub(super) fn forward(&self, x: &[f32], seq: usize, [q, k, v]: [&mut Vec<f32>; 3]) {
+    pub(super) fn forward(&self, x: &[f32], rows: &Rows, [q, k, v]: [&mut Vec<f32>; 3]) {
         let HeadShape { head_dim, rotated, value_dim, rank, .. } = self.shape;
         let (plain, turn) = (self.shape.plain(), |i| self.shape.stored_at(i));
         let (mut latent, mut heads) = (Vec::new(), Vec::new());
         match &self.query_down {
             Some((down, norm)) => {
-                linear([down], x, seq, [&mut latent]);
+                linear([down], x, rows, [&mut latent]);
                 norm.apply(&mut latent);
-                linear([&self.query_up], &latent, seq, [&mut heads]);
+                linear([&self.query_up], &latent, rows, [&mut heads]);
             }
-            None => linear([&self.query_up], x, seq, [&mut heads]),
+            None => linear([&self.query_up], x, rows, [&mut heads]),
         }
         for heads in [&mut *q, &mut *k, &mut *v] {
             heads.clear();
@@ -65,12 +72,12 @@ impl Latent {
         }
 
         let mut all = Vec::new();
-        linear([&self.down], x, seq, [&mut all]);
+        linear([&self.down], x, rows, [&mut all]);
         let positions = || all.chunks_exact(rank + rotated);
         latent = positions().flat_map(|position| &position[..rank]).copied().collect();
         self.norm.apply(&mut latent);
-        linear([&self.up], &latent, seq, [&mut heads]);
-        for (heads, position) in heads.chunks_exact(heads.len() / seq).zip(positions()) {
+        linear([&self.up], &latent, rows, [&mut heads]);
+        for (heads, position) in heads.chunks_exact(heads.len() / rows.count).zip(positions()) {
             for head in heads.chunks_exact(plain + value_dim) {
                 k.extend((0..rotated).map(|i| position[rank + turn(i)]));
                 k.extend_from_slice(&head[..plain]);

@@ -5,6 +5,7 @@ use super::{Linear, add, embedding, linear};
 use crate::activation::Activation;
 use crate::error::Result;
 use crate::kernels::{Panels, recorded};
+use crate::model::adapted::Rows;
 use crate::model::config::{LayerEmbedding, LlamaConfig, ModelConfig};
 use crate::model::source::{Role, Source};
 
@@ -48,7 +49,7 @@ impl LayerInputs {
         let of_model = ((embeddings.len() / seq) as f64).powf(-0.5) as f32;
         let of_token = (width as f64).sqrt() as f32;
         let mut all = Vec::new();
-        linear([&self.of_model], embeddings, seq, [&mut all]);
+        linear([&self.of_model], embeddings, &Rows::plain(seq), [&mut all]);
         all.iter_mut().for_each(|x| *x *= of_model);
         self.norm.apply(&mut all);
         for (x, own) in all.iter_mut().zip(embedding(&self.tokens, row)) {
@@ -94,12 +95,12 @@ impl LayerInput {
     /// this is one.
     pub(super) fn forward(&self, x: &mut [f32], seq: usize, inputs: &[f32], index: usize) {
         let (mut gate, mut added) = (Vec::new(), Vec::new());
-        linear([&self.gate], x, seq, [&mut gate]);
+        linear([&self.gate], x, &Rows::plain(seq), [&mut gate]);
         let width = gate.len() / seq;
         let rows = inputs.chunks_exact(inputs.len() / seq);
         let own = rows.flat_map(|row| &row[index * width..][..width]).copied();
         recorded::gated(&mut gate, &own.collect::<Vec<_>>(), self.activation);
-        linear([&self.output], &gate, seq, [&mut added]);
+        linear([&self.output], &gate, &Rows::plain(seq), [&mut added]);
         self.norm.apply(&mut added);
         add(x, &added);
     }

@@ -1,5 +1,7 @@
 //! The Llama family on the CPU, as [`decoder`](crate::model::decoder) defines it.
 
+use std::sync::Arc;
+
 use super::attention::Attention;
 use super::beside::Beside;
 use super::convolution::ShortConvolution;
@@ -7,7 +9,8 @@ use super::delta_rule::GatedDelta;
 use super::experts::Experts;
 use super::gated::{Gated, GatedScratch};
 use super::layer_inputs::{LayerInput, LayerInputs};
-use super::{Stop, Watch, add, embedding, head};
+use super::{Linear, Stop, Watch, add, embedding, head, numbered};
+use crate::adapter::Sites;
 use crate::error::Result;
 use crate::kernels::{Panels, Scoring, recorded};
 use crate::model::architecture::{embedding_name, head_name};
@@ -31,6 +34,7 @@ pub(in crate::model) struct Llama {
     logit_scale: Option<f64>,
     logit_softcap: Option<f32>,
     ropes: Ropes,
+    sites: Arc<Sites>,
 }
 
 /// A transformer block.
@@ -117,7 +121,7 @@ impl Llama {
             let name = name(&format!("layers.{i}"));
             Block::load(weights, &name, config, llama, i)
         };
-        Ok(Self {
+        let mut network = Self {
             embedding: weights.panels(&format!("{embedding}.weight"), shape, Role::Embedding)?,
             embedding_scale: llama.embedding_scale,
             layer_inputs: LayerInputs::load(weights, prefix, config, llama)?,
@@ -132,7 +136,15 @@ impl Llama {
             logit_scale: llama.logit_scale,
             logit_softcap: llama.logit_softcap.map(|cap| cap as f32),
             ropes: Ropes::of(config, llama), // after the weights, whose sizes were checked
-        })
+            sites: Arc::default(),
+        };
+        network.sites = numbered(network.blocks.iter_mut().flat_map(Block::linears));
+        Ok(network)
+    }
+
+    /// The linear layers that adapters can change.
+    pub(in crate::model) fn sites(&self) -> &Arc<Sites> {
+        &self.sites
     }
 
     /// The hidden states after the last norm, `[seq, d_model]`.
@@ -222,6 +234,21 @@ impl Block {
         })
     }
 
+    /// The linear layers that adapters can change: not those of experts.
+    fn linears(&mut self) -> Vec<&mut Linear> {
+        let mut linears = match &mut self.mixing {
+            Mixing::Attention(attention) => attention.linears(),
+            Mixing::Convolution(convolution) => convolution.linears(),
+            Mixing::DeltaRule(rule) => rule.linears(),
+        };
+        match &mut self.feed_forward {
+            FeedForward::Dense(network) => linears.extend(network.linears()),
+            FeedForward::Experts(_) => {}
+            FeedForward::Beside(both) => linears.extend(both.dense.linears()),
+        }
+        linears
+    }
+
     // ANCHOR: block
     /// Adds what attention and the feed-forward network compute to `x`, `[seq, d_model]`.
     fn forward(
@@ -233,7 +260,7 @@ impl Block {
         watch: &mut Watch<'_>,
     ) {
         let Scratch { normed, projected, gated, added } = scratch;
-        let seq = pass.seq();
+        let rows = &pass.rows();
 
         normed.clone_from(x);
         norm(&self.attention_norm, normed);
@@ -257,9 +284,11 @@ impl Block {
         norm(&self.feed_forward_norm, normed);
         watch(Stop::FeedForwardInput, normed);
         match &self.feed_forward {
-            FeedForward::Dense(network) => network.forward(normed, seq, added, gated, watch),
-            FeedForward::Experts(experts) => experts.forward(normed, seq, added, gated, watch),
-            FeedForward::Beside(both) => both.forward([normed, x], seq, added, gated, watch),
+            FeedForward::Dense(network) => network.forward(normed, rows, added, gated, watch),
+            FeedForward::Experts(experts) => {
+                experts.forward(normed, rows.count, added, gated, watch)
+            }
+            FeedForward::Beside(both) => both.forward([normed, x], rows, added, gated, watch),
         }
         norm(&self.feed_forward_output_norm, added);
         scale(added, self.residual_scale);

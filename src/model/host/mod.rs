@@ -3,6 +3,7 @@
 //!
 //! All vectors are row-major. `seq` is the number of positions in the pass, of all sequences.
 
+mod adapted;
 mod attention;
 mod beside;
 mod convolution;
@@ -14,10 +15,14 @@ mod latent;
 mod layer_inputs;
 mod llama;
 
+use std::sync::Arc;
+
+use super::adapted::Rows;
 use super::config::{Family, ModelConfig};
 use super::network::Output;
 use super::pass::Pass;
 use super::source::{Role, Source};
+use crate::adapter::{Site, Sites};
 use crate::error::Result;
 use crate::kernels::{Layer, Panels, recorded};
 use gpt2::Gpt2;
@@ -94,6 +99,14 @@ impl Host {
         }
     }
 
+    /// The linear layers that adapters can change.
+    pub(super) fn sites(&self) -> &Arc<Sites> {
+        match self {
+            Self::Llama(llama) => llama.sites(),
+            Self::Gpt2(gpt2) => gpt2.sites(),
+        }
+    }
+
     /// The hidden states after the last norm, `[seq, d_model]`.
     pub(super) fn hidden_states(
         &self,
@@ -122,6 +135,9 @@ struct Linear {
     weights: Panels,
     /// `[out]`
     bias: Option<Vec<f32>>,
+    site: Site,
+    /// The number of its site, where adapters can change it.
+    number: Option<usize>,
 }
 
 impl Linear {
@@ -136,7 +152,12 @@ impl Linear {
         let [matrix, vector] = role.names(name);
         let panels = weights.panels(&matrix, shape, role)?;
         let bias = bias.then(|| weights.numbers(&vector, shape[0], role));
-        Ok(Self { weights: panels, bias: bias.transpose()? })
+        let (first, total) = match role {
+            Role::Part { first, total } => (first, total),
+            _ => (0, shape[0]),
+        };
+        let site = Site { module: name.to_owned(), shape, first, total };
+        Ok(Self { weights: panels, bias: bias.transpose()?, site, number: None })
     }
 
     fn layer(&self) -> Layer<'_> {
@@ -144,9 +165,27 @@ impl Linear {
     }
 }
 
-/// Applies each of `linears` to the same `x`, `[seq, in]`. Each `y` becomes `[seq, out]`.
-fn linear<const N: usize>(linears: [&Linear; N], x: &[f32], seq: usize, y: [&mut Vec<f32>; N]) {
-    recorded::linear(linears.map(Linear::layer), x, seq, y);
+/// Numbers the linear layers that adapters can change, and returns where they are.
+fn numbered<'a>(linears: impl IntoIterator<Item = &'a mut Linear>) -> Arc<Sites> {
+    let number = |(number, linear): (usize, &mut Linear)| {
+        linear.number = Some(number);
+        linear.site.clone()
+    };
+    Arc::new(Sites::new(linears.into_iter().enumerate().map(number).collect()))
+}
+
+/// Applies each of `linears` to the same `x`, `[seq, in]`, with what adapters change of them. Each `y` becomes
+/// `[seq, out]`.
+fn linear<const N: usize>(
+    linears: [&Linear; N],
+    x: &[f32],
+    rows: &Rows,
+    mut y: [&mut Vec<f32>; N],
+) {
+    recorded::linear(linears.map(Linear::layer), x, rows.count, y.each_mut().map(|y| &mut **y));
+    if !rows.adapted.is_empty() {
+        adapted::adapt(linears, x, rows, y);
+    }
 }
 
 /// The rows of token ids in an embedding matrix: `[seq, d_model]`.

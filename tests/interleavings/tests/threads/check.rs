@@ -73,6 +73,7 @@ pub fn pretrained() -> Pretrained {
         warnings: Vec::new(),
         pooling: None,
         grammars: Grammars::default(),
+        adapters: Default::default(),
     }
 }
 
