@@ -90,7 +90,7 @@ impl Sites {
 
 /// The name of a module inside the decoder.
 #[cfg(feature = "burn")]
-fn inner_name(module: &str) -> &str {
+pub(crate) fn inner_name(module: &str) -> &str {
     const AROUND: [&str; 4] = [
         "model.language_model.",
         "language_model.model.",

@@ -11,10 +11,13 @@ use std::sync::Arc;
 use common::go_on;
 use common::texts::{alone, assert_same, finish, greedy};
 use common::{
-    assert_relatively_close, bundled, copy_of, device, edit_json, expected_in, fixture, load,
+    assert_relatively_close, bundled, copy_of, copy_with_config, device, edit_json, ember,
+    expected_in, fixture, load,
 };
 use serde_json::{Value, json};
 use slowburn::adapter::Adapter;
+use slowburn::checkpoint;
+use slowburn::device::Precision;
 use slowburn::engine::EngineConfig;
 use slowburn::generate::{self, Batch, Generation, Loop, Options};
 use slowburn::kernels::Cpu;
@@ -247,4 +250,40 @@ fn rows_of_different_adapters_share_a_pass() {
         let one = Input::whole(prompt).with_adapter(of(i));
         assert_eq!(pretrained.model.forward(&mut [one]).unwrap()[0], *row, "{i}");
     }
+}
+
+/// What adapters compute beside a model, a merged one computes itself.
+#[test]
+fn a_merged_model_has_the_logits_of_the_adapted_one() {
+    for (name, base) in ADAPTERS {
+        let model = match base {
+            "ember" => ember(),
+            base => fixture(&format!("models/{base}")),
+        };
+        let out = tempfile::tempdir().unwrap();
+        checkpoint::merge(&model, &folder(name), out.path()).unwrap();
+        let merged = Pretrained::load(out.path(), &device(), Precision::F32).unwrap();
+        let expected = expected_in(&folder(name));
+        // A merged weight is rounded to the type of the file.
+        let tolerance = match Pretrained::precision_of(&model).unwrap() {
+            Precision::F32 => 1e-5,
+            Precision::F16 => 2e-3,
+            Precision::Bf16 => 2e-2,
+        };
+        for (i, prompt) in expected.prompts.iter().enumerate() {
+            let input = Input::whole(prompt).with_logits(Logits::All);
+            let rows = merged.model.forward(&mut [input]).unwrap();
+            for (row, reference) in zip(&rows, &expected.logits[i]) {
+                assert_relatively_close(row, reference, tolerance, name);
+            }
+        }
+        let again = checkpoint::merge(&model, &folder(name), out.path()).unwrap_err();
+        assert!(matches!(again, Error::Load(LoadError::Write { .. })), "{again}");
+    }
+    let out = tempfile::tempdir().unwrap();
+    let quantized = copy_with_config(&fixture("models/llama-gqa"), |config| {
+        config["quantization_config"] = json!({"quant_method": "gptq"});
+    });
+    let error = checkpoint::merge(quantized.path(), &folder("plain"), out.path()).unwrap_err();
+    assert!(error.to_string().contains("quantization_config"), "{error}");
 }

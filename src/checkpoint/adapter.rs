@@ -142,6 +142,12 @@ impl AdapterFolder {
         Ok(())
     }
 
+    /// Whether the checkpoint that it changes stores its matrices as `[in, out]`.
+    pub(crate) fn is_transposed(&self) -> bool {
+        let field = self.config.others.get("fan_in_fan_out");
+        field.and_then(Value::as_bool).unwrap_or(false)
+    }
+
     /// Reads the adapter for the model that has these sites.
     ///
     /// # Errors

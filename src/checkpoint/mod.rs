@@ -11,6 +11,7 @@ pub mod config;
 mod convert;
 pub(crate) mod folder;
 pub mod gguf;
+mod merge;
 mod open_file;
 mod precision;
 mod quantization;
@@ -21,6 +22,7 @@ mod weights;
 
 pub(crate) use adapter::AdapterFolder;
 pub(crate) use config::GenerationConfig;
+pub use merge::merge;
 pub use open_file::{Reading, reading};
 pub(crate) use shards::Shards;
 pub use weights::Weights;

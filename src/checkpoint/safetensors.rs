@@ -238,6 +238,18 @@ impl<'a> SafetensorsFile<'a> {
         })
     }
 
+    /// The shape of a tensor.
+    pub(crate) fn shape(&self, name: &str) -> Option<&[usize]> {
+        self.tensors.get(name).map(|entry| entry.shape.as_slice())
+    }
+
+    /// The name, the type, the shape, and the size in bytes of each tensor.
+    pub(crate) fn described(&self) -> impl Iterator<Item = (&str, &str, &[usize], usize)> {
+        self.entries().map(|(name, dtype, length)| {
+            (name, dtype, self.shape(name).unwrap_or_default(), length)
+        })
+    }
+
     fn tensor_of(
         &self,
         name: &str,

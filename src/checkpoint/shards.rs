@@ -64,8 +64,16 @@ impl Shards {
     /// # Errors
     /// A damaged file.
     pub(crate) fn precision(&self) -> Result<Precision> {
-        let files = self.files.iter().map(Shard::parse).collect::<Result<Vec<_>>>()?;
+        let files = self.parsed()?;
         Ok(most(files.iter().flat_map(SafetensorsFile::types)))
+    }
+
+    /// Reads the headers of all files.
+    ///
+    /// # Errors
+    /// A damaged file.
+    pub(super) fn parsed(&self) -> Result<Vec<SafetensorsFile<'_>>> {
+        self.files.iter().map(Shard::parse).collect()
     }
 
     /// Reads the headers of all files, and returns a source of their tensors.
@@ -73,8 +81,7 @@ impl Shards {
     /// # Errors
     /// A damaged file, or one that lacks a tensor that the index assigns to it.
     pub(crate) fn weights(&self, device: &Device, dtype: DType) -> Result<Weights<'_>> {
-        let parse = |shard| Shard::parse(shard);
-        let files = self.files.iter().map(parse).collect::<Result<Vec<_>>>()?;
+        let files = self.parsed()?;
         for (tensor, shard) in &self.index {
             let place = self.files.iter().position(|file| file.name == *shard);
             if !place.is_some_and(|place| files[place].holds(tensor)) {

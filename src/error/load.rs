@@ -25,6 +25,12 @@ pub enum LoadError {
         source: std::io::Error,
     },
 
+    #[error("cannot write {path}: {source}", path = quoted(.path), source = in_words(.source))]
+    Write {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+
     #[error(
         "{folder} is not a model folder: it holds no {missing} (expected config.json, model.safetensors and tokenizer.json, as Hugging Face publishes them, or a GGUF model)",
         folder = quoted(.folder)

@@ -45,6 +45,7 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::Device(DeviceError::KvFormatUnsupported { format: "this" }),
         Error::Request(RequestError::DraftVocabulary { draft: 7, target: 7 }),
         Error::Load(LoadError::Io { path: PathBuf::from(text), source: io::Error::other(text) }),
+        Error::Load(LoadError::Write { path: PathBuf::from(text), source: io::Error::other(text) }),
         Error::Load(LoadError::NotAModel { folder: PathBuf::from(text), missing: "this" }),
         Error::Load(LoadError::Json {
             origin: text.to_owned(),
@@ -188,6 +189,12 @@ fn is_listed(error: &Error) -> bool {
         | Error::Device(DeviceError::DTypeUnsupported { .. })
         | Error::Device(DeviceError::QuantizedUnsupported { .. })
         | Error::Device(DeviceError::ActivationsUnsupported { .. })
+        | Error::Device(DeviceError::AdaptersUnsupported)
+        | Error::Request(RequestError::AdapterForeign)
+        | Error::Request(RequestError::AdapterUnknown { .. })
+        | Error::Load(LoadError::NotAnAdapter { .. })
+        | Error::Load(LoadError::Adapter { .. })
+        | Error::Load(LoadError::Write { .. })
         | Error::Load(LoadError::NothingQuantized)
         | Error::Load(LoadError::NothingInBf16)
         | Error::Device(DeviceError::KvFormatUnsupported { .. })
