@@ -18,7 +18,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use slowburn::inference::FinishReason;
-use slowburn_examples::cli::{ChatArgument, ModelArgs, SamplingArgs, SpeculateArgs, whole};
+use slowburn_examples::cli::{
+    AdapterChoice, ChatArgument, ModelArgs, SamplingArgs, SpeculateArgs, whole,
+};
 
 pub use command::{COMMANDS, Command, Line};
 pub use conversation::{Answer, Conversation, JsonError, Question};
@@ -70,6 +72,9 @@ pub struct Chat {
 
     #[command(flatten)]
     speculate: SpeculateArgs,
+
+    #[command(flatten)]
+    adapter: AdapterChoice,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -125,8 +130,10 @@ impl Session {
             let (pretrained, _) = args.model.load()?;
             let vocabulary = pretrained.model.config().vocab_size;
             settings.sampling.check_vocabulary(vocabulary)?;
+            let adapter = args.adapter.load(&pretrained)?;
             let (pretrained, speculation) = args.speculate.speculation(&args.model, pretrained)?;
             let speaker = Speaker::new(pretrained, speculation, args.arguments.clone())?;
+            let speaker = speaker.with_adapter(adapter);
             speaker.warm_up()?;
             Ok(speaker)
         })?;

@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use slowburn_examples::cli::{self, Error, ScoreArgs, StoryArgs, TokensArgs};
 
 use crate::chat::Chat;
+use crate::merge::{Merge, merge};
 use crate::models::{Models, models};
 use crate::progress;
 
@@ -119,6 +120,7 @@ pub fn command() -> Command {
             cli::command::<Score>().name("score"),
             cli::command::<Tokens>().name("tokens"),
             cli::command::<Models>().name("models"),
+            cli::command::<Merge>().name("merge"),
             cli::command::<Completions>().name("completions"),
             cli::command::<Man>().name("man"),
         ])
@@ -139,6 +141,7 @@ pub fn main() -> ExitCode {
             cli::exit(cli::tokens(&tokens))
         }
         "models" => models(&line.read([])),
+        "merge" => cli::exit(merge(&line.read([]))),
         "completions" => {
             let Completions { shell } = line.read([]);
             let mut script = Vec::new();

@@ -5,6 +5,7 @@
 
 pub mod chat;
 mod command_line;
+mod merge;
 mod models;
 mod progress;
 

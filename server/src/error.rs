@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use slowburn::error::{Error, RequestError, ServiceError};
+use slowburn::error::{DeviceError, Error, RequestError, ServiceError};
 use utoipa::ToSchema;
 
 /// The body of every answer that is not a success.
@@ -108,15 +108,25 @@ impl ApiError {
     }
 
     /// 404: no such model.
-    pub(super) fn no_model(asked: &str, served: &str) -> Self {
+    pub(super) fn no_model(asked: &str, served: &[String]) -> Self {
         let asked = slowburn::outside::quoted(asked);
         Self::new(
             StatusCode::NOT_FOUND,
             "not_found_error",
             "model_not_found",
-            format!("there is no model {asked} here: this server has {served:?}"),
+            format!("there is no model {asked} here: this server has {}", quoted_names(served)),
         )
         .with_param("model")
+    }
+
+    /// 403: the adapters of this server stay as they are.
+    pub(super) fn no_adapter_updates() -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "permission_error",
+            "lora_updates_not_allowed",
+            "clients may not load or unload adapters here: start the server with --allow-lora-updates, or with --lora for those that it has",
+        )
     }
 
     /// 404: no such route.
@@ -304,12 +314,24 @@ impl ApiError {
     }
 }
 
+/// The names of models, in quotes.
+fn quoted_names(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| slowburn::outside::quoted(name)).collect();
+    slowburn::outside::short(quoted.join(", "))
+}
+
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         let message = error.to_string();
         match error {
             Error::Request(RequestError::Parameter { name, .. }) => {
                 ApiError::invalid(name, message)
+            }
+            Error::Request(RequestError::AdapterUnknown { .. }) => {
+                ApiError::bad_request("model_not_found", message).with_param("model")
+            }
+            Error::Device(DeviceError::AdaptersUnsupported) => {
+                ApiError::bad_request("unsupported_device", message)
             }
             Error::Request(RequestError::PromptTooLong { .. })
             | Error::Request(RequestError::TextTooLong { .. }) => {
@@ -393,7 +415,7 @@ mod tests {
             ApiError::wrong_host("more than one `Host` header"),
             ApiError::wrong_host("a `Host` header that is no host"),
             ApiError::wrong_path(),
-            ApiError::no_model("gpt-9", "ember"),
+            ApiError::no_model("gpt-9", &["ember".to_owned()]),
             ApiError::no_route("/v2"),
             ApiError::wrong_method("GET", "/v1/completions"),
             ApiError::slow_request(second),

@@ -9,11 +9,39 @@ use super::seeds::seed_of;
 use super::state::App;
 use super::wire::{MAX_STOPS, NO_LIMIT, SamplingOptions};
 
-/// Checks the name of the model.
+/// What a request asks for as its model.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    /// The name in the API.
+    pub(super) name: String,
+    /// The adapter, where it is one.
+    pub(super) adapter: Option<String>,
+}
+
+/// Finds what a request asks for: the model, without a name, or one of its adapters.
+pub(super) fn find_model(app: &App, asked: Option<&str>) -> Result<Asked, ApiError> {
+    let name = asked.unwrap_or(app.name()).to_owned();
+    if name == app.name() {
+        return Ok(Asked { name, adapter: None });
+    }
+    let is_adapter = |name: &str| {
+        app.loaded().is_some_and(|service| service.pretrained.adapters.get(name).is_ok())
+    };
+    if is_adapter(&name) {
+        return Ok(Asked { adapter: Some(name.clone()), name });
+    }
+    Err(ApiError::no_model(&name, &app.model_names()))
+}
+
+/// Checks the name of the model, for a route that computes nothing with adapters.
 pub(super) fn check_model(app: &App, asked: Option<&str>) -> Result<(), ApiError> {
-    match asked {
-        Some(asked) if asked != app.name() => Err(ApiError::no_model(asked, app.name())),
-        _ => Ok(()),
+    let Asked { adapter, .. } = find_model(app, asked)?;
+    match adapter {
+        Some(name) => Err(ApiError::invalid(
+            "model",
+            format!("{name:?} is an adapter, and this route has none: ask for {:?}", app.name()),
+        )),
+        None => Ok(()),
     }
 }
 

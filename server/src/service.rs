@@ -60,6 +60,7 @@ impl Service {
         let (pretrained, _) = settings.model.load()?;
         let (pretrained, speculation) =
             settings.speculate.speculation(&settings.model, pretrained)?;
+        settings.adapters.load(&pretrained)?;
         let pretrained = Arc::new(pretrained);
         let size = |setting: u64| usize::try_from(setting).unwrap_or(usize::MAX);
         let builder = InferenceBuilder::new()

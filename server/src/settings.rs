@@ -9,7 +9,7 @@ use bytesize::ByteSize;
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Parser, ValueEnum};
 use slowburn::outside::in_words;
-use slowburn_flags::{ModelArgs, ModelSource, SpeculateArgs, memory, whole};
+use slowburn_flags::{AdapterArgs, ModelArgs, ModelSource, SpeculateArgs, memory, whole};
 
 use super::auth::ApiKeys;
 
@@ -123,6 +123,13 @@ pub struct Settings {
     /// Write prompts to the log
     #[arg(long)]
     pub log_prompts: bool,
+
+    /// Let clients load and unload adapters: from any folder that this program can read
+    #[arg(long)]
+    pub allow_lora_updates: bool,
+
+    #[command(flatten)]
+    pub adapters: AdapterArgs,
 
     #[command(flatten)]
     pub speculate: SpeculateArgs,

@@ -53,6 +53,12 @@ impl App {
         &self.0.name
     }
 
+    /// The names that a request can give as its model: that of the model, and those of its adapters.
+    pub(super) fn model_names(&self) -> Vec<String> {
+        let adapters = self.loaded().map(|service| service.pretrained.adapters.names());
+        [self.name().to_owned()].into_iter().chain(adapters.into_iter().flatten()).collect()
+    }
+
     pub(super) fn metrics(&self) -> &Metrics {
         &self.0.metrics
     }

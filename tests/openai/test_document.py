@@ -25,6 +25,9 @@ CALLS = {
     "health_generate": {},
     "list_models": {},
     "get_model": {"path": {"model": "ember"}},
+    # Not allowed on this server.
+    "load_lora_adapter": {"body": {"lora_name": "tale", "lora_path": "tale"}, "status": 403},
+    "unload_lora_adapter": {"body": {"lora_name": "tale"}, "status": 403},
     "complete": {"body": {"prompt": "Once", "max_tokens": 2, "n": 2, "logit_bias": {"5": -1}}},
     "chat": {"body": {"messages": [{"role": "user", "content": "Once"}], "max_tokens": 2}},
     "respond": {"body": {"input": "Once", "max_output_tokens": 2}},
@@ -114,6 +117,6 @@ def test_a_generated_client_can_call_every_route(server, http, document, tmp_pat
             body = typing.get_args(body) or (body,)
             arguments["body"] = body[0].from_dict(call["body"])
         answer = ask(client=client, **arguments)
-        assert answer.status_code == 200, (name, answer.content)
+        assert answer.status_code == call.get("status", 200), (name, answer.content)
         # It makes no type of what is not JSON.
         assert answer.parsed is not None or name == "metrics"

@@ -24,6 +24,8 @@ pub struct Speaker {
     inference: Inference<GenerateRequest, TokenOutput, Arc<Pretrained>>,
     /// Those of the chat template.
     arguments: Vec<ChatArgument>,
+    /// The name of the adapter that answers are computed with.
+    adapter: Option<String>,
 }
 
 /// An answer, and what it took.
@@ -52,7 +54,13 @@ impl Speaker {
             None => builder,
         };
         let inference = builder.build(streaming_handler)?;
-        Ok(Self { pretrained, inference, arguments })
+        Ok(Self { pretrained, inference, arguments, adapter: None })
+    }
+
+    /// Answers with this adapter of the model from now on.
+    pub fn with_adapter(mut self, name: Option<String>) -> Self {
+        self.adapter = name;
+        self
     }
 
     /// Computes two tokens for nothing, so that the first answer does not pay what comes once.
@@ -156,9 +164,12 @@ impl Speaker {
         let in_cache = self.pretrained.model.kv_pool().max_blocks().saturating_mul(BLOCK);
         let room = in_cache.saturating_sub(prompt.len()).max(1);
         let max_tokens = settings.max_tokens.unwrap_or(room);
-        let request = GenerateRequest::new(prompt)
-            .with_max_tokens(max_tokens)
-            .with_sampling(settings.sampling.clone());
+        let request = GenerateRequest {
+            adapter: self.adapter.clone(),
+            ..GenerateRequest::new(prompt)
+                .with_max_tokens(max_tokens)
+                .with_sampling(settings.sampling.clone())
+        };
         if self.has_template() {
             request
         } else {

@@ -3,13 +3,14 @@
 use super::foreign_words::assert_in_words;
 use super::*;
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 9] = [
     "run",
     "chat",
     "serve",
     "score",
     "tokens",
     "models",
+    "merge",
     "completions",
     "man",
 ];
@@ -52,8 +53,8 @@ fn help_has_every_flag_and_the_top_level_five_examples() {
 /// server's.
 #[test]
 fn a_wrong_value_is_told_which_ones_are_right() {
-    const ANY: [&str; 9] = [
-        "TEXT", "FILE", "NAME", "MODEL", "REGEX", "PROMPT", "KEYS", "LEVEL", "ADDRESS",
+    const ANY: [&str; 10] = [
+        "TEXT", "FILE", "DIR", "NAME", "MODEL", "REGEX", "PROMPT", "KEYS", "LEVEL", "ADDRESS",
     ];
     let mut messages = Vec::new();
     for command in slowburn_cli::command().get_subcommands() {

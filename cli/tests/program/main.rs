@@ -3,6 +3,7 @@
 mod chat;
 mod conversation;
 mod help;
+mod merge;
 mod models;
 #[cfg(unix)]
 mod terminal;

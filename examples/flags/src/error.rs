@@ -59,6 +59,9 @@ fn advice_on(error: &LibraryError) -> String {
         LibraryError::Load(LoadError::WeightsTooLarge { .. }) => {
             " (`--dtype f16`, `--quantize int8` or `int4`)"
         }
+        LibraryError::Device(DeviceError::AdaptersUnsupported) => {
+            " (`--device cpu`, or without `--lora`)"
+        }
         LibraryError::Request(RequestError::DraftVocabulary { .. }) => {
             " (`--draft`), or take `--speculate lookup`, which needs none"
         }
@@ -107,6 +110,8 @@ fn is_usage(error: &LibraryError) -> bool {
             | LibraryError::Load(LoadError::NothingQuantized)
             | LibraryError::Load(LoadError::NothingInBf16)
             | LibraryError::Request(RequestError::DraftVocabulary { .. })
+            | LibraryError::Request(RequestError::AdapterUnknown { .. })
+            | LibraryError::Device(DeviceError::AdaptersUnsupported)
             | LibraryError::Request(RequestError::Grammar { .. })
             | LibraryError::Request(RequestError::GrammarTooLarge { .. })
             | LibraryError::Request(RequestError::GrammarNotCompiled { .. })
@@ -160,6 +165,7 @@ mod tests {
             DeviceError::KvFormatUnsupported { format: "int8" }.into(),
             DeviceError::QuantizedUnsupported { name: "cuda" }.into(),
             DeviceError::ActivationsUnsupported { name: "cuda", format: "int8" }.into(),
+            DeviceError::AdaptersUnsupported.into(),
             LoadError::NothingQuantized.into(),
             LoadError::NothingInBf16.into(),
             LoadError::WeightsTooLarge { origin: name(), bytes: 7 }.into(),

@@ -5,6 +5,7 @@
 //! [`ModelArgs`] is flattened into the flags of a program, and [`ModelArgs::load`] does what they
 //! say.
 
+mod adapter_args;
 mod constraint_args;
 mod error;
 mod model_args;
@@ -15,6 +16,7 @@ mod text;
 mod values;
 mod wrap;
 
+pub use adapter_args::{AdapterArgs, AdapterChoice, NamedFolder};
 pub use constraint_args::ConstraintArgs;
 pub use error::{Error, Result};
 pub use model_args::{ModelArgs, SimdChoice};

@@ -1,5 +1,6 @@
 //! The routes.
 
+mod adapters;
 mod candidates;
 mod chat;
 mod completions;
@@ -94,6 +95,8 @@ fn limited() -> OpenApiRouter<App> {
         .routes(routes!(models::one))
         // No document of its own: a path of OpenAPI has no parameter with slashes.
         .route("/v1/models/{model}/{*rest}", get(models::one_with_slashes))
+        .routes(routes!(adapters::load))
+        .routes(routes!(adapters::unload))
         .routes(routes!(completions::complete))
         .routes(routes!(chat::complete))
         .routes(routes!(responses::respond))

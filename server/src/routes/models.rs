@@ -1,4 +1,4 @@
-//! The models of the server: it has one.
+//! The models of the server: one, and its adapters.
 
 use axum::Json;
 use axum::extract::rejection::PathRejection;
@@ -6,14 +6,14 @@ use axum::extract::{Path, State};
 
 use super::refusals::Refusals;
 use crate::error::{ApiError, ErrorBody};
-use crate::request::check_model;
+use crate::request::{Asked, find_model};
 use crate::state::App;
 use crate::wire::{ModelList, ModelObject};
 
 /// All models.
 #[utoipa::path(get, path = "/v1/models", operation_id = "list_models", responses((status = 200, body = ModelList), Refusals))]
 pub(super) async fn list(State(app): State<App>) -> Result<Json<ModelList>, ApiError> {
-    Ok(Json(ModelList { object: "list", data: vec![model(&app)?] }))
+    Ok(Json(ModelList { object: "list", data: models(&app)? }))
 }
 
 /// One model.
@@ -28,8 +28,9 @@ pub(super) async fn one(
     name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<ModelObject>, ApiError> {
     let Path(name) = name.map_err(|_| ApiError::wrong_path())?;
-    check_model(&app, Some(&name))?;
-    model(&app).map(Json)
+    let Asked { name, .. } = find_model(&app, Some(&name))?;
+    let found = models(&app)?.into_iter().find(|model| model.id == name);
+    found.map(Json).ok_or_else(|| ApiError::no_model(&name, &app.model_names()))
 }
 
 /// One model, whose name has slashes, as names on the hub have one.
@@ -40,12 +41,15 @@ pub(super) async fn one_with_slashes(
     one(app, name.map(|Path((first, rest))| Path(format!("{first}/{rest}")))).await
 }
 
-fn model(app: &App) -> Result<ModelObject, ApiError> {
-    Ok(ModelObject {
-        id: app.name().to_owned(),
+fn models(app: &App) -> Result<Vec<ModelObject>, ApiError> {
+    let max_model_len = app.service()?.context_length();
+    let model = |id: String| ModelObject {
+        parent: (id != app.name()).then(|| app.name().to_owned()),
+        id,
         object: "model",
         created: app.started(),
         owned_by: "slowburn",
-        max_model_len: app.service()?.context_length(),
-    })
+        max_model_len,
+    };
+    Ok(app.model_names().into_iter().map(model).collect())
 }

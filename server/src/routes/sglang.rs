@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use crate::formats::{self, Format};
 use crate::json::parse;
 use crate::reply;
-use crate::request::{check_model, check_sequences, generate_request, with_seeds};
+use crate::request::{check_sequences, find_model, generate_request, with_seeds};
 use crate::service::Service;
 use crate::sse::{self, EventResult};
 use crate::state::App;
@@ -54,7 +54,7 @@ const HEEDED: [&str; 4] = ["max_new_tokens", "n", "json_schema", "regex"];
 /// Continues prompts.
 pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
-    check_model(&app, request.model.as_deref())?;
+    let asked_model = find_model(&app, request.model.as_deref())?;
     check_fields(UNSUPPORTED, &request.other, "")?;
     // They are in `sampling_params`, and without effect beside it.
     check_fields(&OF_SAMPLERS, &request.other, "")?;
@@ -79,7 +79,8 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     for ids in &prompts {
         let (asked, default) = (("max_new_tokens", max_new_tokens), Some(DEFAULT_MAX_TOKENS));
         let base = generate_request(&app, (place, ids.clone()), asked, default, &options)?;
-        let base = GenerateRequest { logprobs, ..base };
+        let adapter = asked_model.adapter.clone();
+        let base = GenerateRequest { logprobs, adapter, ..base };
         sequences.extend(with_seeds(base, n));
     }
 

@@ -12,7 +12,7 @@ use crate::blocking::blocking;
 use crate::conversation;
 use crate::error::ApiError;
 use crate::json::{ApiJson, parse, read_object};
-use crate::request::check_model;
+use crate::request::find_model;
 use crate::service::Service;
 use crate::state::App;
 use crate::unsupported::{self, Field, OF_GENERATION, OF_TEMPLATES, check_fields};
@@ -55,7 +55,7 @@ pub(super) async fn tokenize(
     TokenizeBody { request, template }: TokenizeBody,
 ) -> Result<Json<Tokenized>, ApiError> {
     let service = app.service()?.clone();
-    check_model(&app, request.model.as_deref())?;
+    find_model(&app, request.model.as_deref())?;
     check_fields(UNSUPPORTED, &request.other, "")?;
     // One at a time: many long texts at once would take all cores from the model.
     let turn = service.tokenizing_turn.clone().acquire_owned().await.map_err(ApiError::internal)?;
@@ -142,7 +142,7 @@ pub(super) async fn detokenize(
     ApiJson(request): ApiJson<DetokenizeRequest>,
 ) -> Result<Json<Detokenized>, ApiError> {
     let service = app.service()?.clone();
-    check_model(&app, request.model.as_deref())?;
+    find_model(&app, request.model.as_deref())?;
     let (name, ids) = match (request.ids, request.tokens) {
         (Some(ids), None) => ("ids", ids),
         (None, Some(tokens)) => ("tokens", tokens),

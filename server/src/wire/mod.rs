@@ -2,6 +2,7 @@
 //! servers, unless they are [`unsupported`](super::unsupported); null is as good as leaving a field
 //! out.
 
+mod adapter;
 mod chat;
 mod completion;
 mod embeddings;
@@ -20,6 +21,7 @@ mod tokenize;
 mod tools;
 mod usage;
 
+pub use adapter::{LoadAdapterRequest, UnloadAdapterRequest};
 pub use chat::{
     ChatChoice, ChatChunkChoice, ChatCompletion, ChatCompletionRequest, ChatMessage, Content,
     Delta, ReplyMessage, WireRole,

@@ -21,4 +21,7 @@ pub struct ModelObject {
     pub owned_by: &'static str,
     /// The most tokens of prompt and completion together.
     pub max_model_len: usize,
+    /// Of an adapter: the model that it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
 }

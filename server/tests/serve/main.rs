@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod adapters;
 mod bodies;
 mod connections;
 mod conversations;

@@ -18,7 +18,7 @@ use crate::error::ApiError;
 use crate::formats::{self, Format};
 use crate::json::{parse, read_object};
 use crate::reply::{self, Reply};
-use crate::request::{check_model, check_sequences, generate_request, with_seeds};
+use crate::request::{Asked, check_sequences, find_model, generate_request, with_seeds};
 use crate::service::Service;
 use crate::sse;
 use crate::state::{App, unix_time};
@@ -89,7 +89,7 @@ pub(super) async fn complete(
     ChatBody { request, sampling, format, template }: ChatBody,
 ) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
-    check_model(&app, request.model.as_deref())?;
+    let asked_model = find_model(&app, request.model.as_deref())?;
     let n = request.n.unwrap_or(1);
     check_sequences(&app, n)?;
 
@@ -120,11 +120,12 @@ pub(super) async fn complete(
     };
     let logprobs = wants_logprobs.then(|| request.top_logprobs.unwrap_or(0));
     let base = generate_request(&app, ("messages", ids), max_tokens, None, &sampling)?;
-    let base = GenerateRequest { logprobs, reasoning, ..base };
+    let Asked { name, adapter } = asked_model;
+    let base = GenerateRequest { logprobs, adapter, reasoning, ..base };
     let sequences = with_seeds(base, n).collect();
     let updates = Updates::start(&app, &service, sequences, constraint).await?;
 
-    let answer = Answer::new(&app, service, logprobs.is_some(), splitter);
+    let answer = Answer::new(name, service, logprobs.is_some(), splitter);
     if request.stream.unwrap_or(false) {
         let wants_usage = request.stream_options.and_then(|options| options.include_usage);
         let encoder = Encoder::new(answer, n, wants_usage.unwrap_or(false));
@@ -175,7 +176,7 @@ struct Answer {
 
 impl Answer {
     fn new(
-        app: &App,
+        model: String,
         service: Arc<Service>,
         wants_logprobs: bool,
         splitter: AnswerSplitter,
@@ -184,7 +185,7 @@ impl Answer {
             service,
             id: format!("chatcmpl-{}", Uuid::new_v4().simple()),
             created: unix_time(),
-            model: app.name().to_owned(),
+            model,
             wants_logprobs,
             splitter,
         }

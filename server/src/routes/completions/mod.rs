@@ -19,7 +19,7 @@ use crate::error::ApiError;
 use crate::formats::{self, Format};
 use crate::json::FormattedJson;
 use crate::reply::{self, Reply};
-use crate::request::{check_model, check_sequences, generate_request, with_seeds};
+use crate::request::{check_sequences, find_model, generate_request, with_seeds};
 use crate::service::Service;
 use crate::sse;
 use crate::state::{App, unix_time};
@@ -62,7 +62,7 @@ pub(super) async fn complete(
     FormattedJson(request, sampling, format): FormattedJson<CompletionRequest>,
 ) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
-    check_model(&app, request.model.as_deref())?;
+    let asked_model = find_model(&app, request.model.as_deref())?;
     let n = request.n.unwrap_or(1);
     let best_of = request.best_of.unwrap_or(n);
     let is_stream = request.stream.unwrap_or(false);
@@ -85,6 +85,7 @@ pub(super) async fn complete(
         let base = generate_request(&app, ids, asked, Some(DEFAULT_MAX_TOKENS), &sampling)?;
         let wants_prompt = request.max_tokens == Some(0) || is_echo && request.logprobs.is_some();
         let base = GenerateRequest {
+            adapter: asked_model.adapter.clone(),
             // `best_of` ranks by the tokens' own log-probabilities.
             logprobs: request.logprobs.or((best_of > n).then_some(0)),
             prompt_logprobs: wants_prompt.then(|| request.logprobs.unwrap_or(0)),
@@ -96,7 +97,7 @@ pub(super) async fn complete(
     let shape = Shape {
         id: format!("cmpl-{}", Uuid::new_v4().simple()),
         created: unix_time(),
-        model: app.name().to_owned(),
+        model: asked_model.name,
         prompts,
         n,
         is_echo,

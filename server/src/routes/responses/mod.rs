@@ -22,7 +22,7 @@ use crate::error::ApiError;
 use crate::formats::Format;
 use crate::json::SampledJson;
 use crate::reply;
-use crate::request::{check_model, generate_request};
+use crate::request::{Asked, find_model, generate_request};
 use crate::service::Service;
 use crate::sse;
 use crate::state::{App, unix_time};
@@ -70,7 +70,7 @@ pub(super) async fn respond(
     SampledJson(mut request, sampling): SampledJson<ResponseRequest>,
 ) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
-    check_model(&app, request.model.as_deref())?;
+    let asked_model = find_model(&app, request.model.as_deref())?;
     check_fields(UNSUPPORTED, &request.other, "")?;
     for (name, unsupported) in UNSUPPORTED_WITHIN {
         match request.other.get(name) {
@@ -103,10 +103,11 @@ pub(super) async fn respond(
     let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
     let asked = ("max_output_tokens", request.max_output_tokens);
     let base = generate_request(&app, ("input", ids), asked, None, &sampling)?;
-    let sequence = GenerateRequest { logprobs, reasoning, ..base };
+    let Asked { name, adapter } = asked_model;
+    let sequence = GenerateRequest { logprobs, adapter, reasoning, ..base };
     let updates = Updates::start(&app, &service, vec![sequence], constraint).await?;
     let is_stream = request.stream.unwrap_or(false);
-    let begun = begun(&app, request, &sampling, logprobs.unwrap_or(0));
+    let begun = begun(name, request, &sampling, logprobs.unwrap_or(0));
     let answer = Answer { service, logprobs, begun };
     let mut output = Output::new(splitter);
     if is_stream {
@@ -145,7 +146,7 @@ fn logprobs(include: Option<&[String]>, top: Option<usize>) -> Option<usize> {
 
 /// The answer to a request as it is before its text.
 fn begun(
-    app: &App,
+    model: String,
     request: ResponseRequest,
     sampling: &SamplingOptions,
     top_logprobs: usize,
@@ -161,7 +162,7 @@ fn begun(
         instructions: request.instructions,
         max_output_tokens: request.max_output_tokens,
         metadata: request.metadata.unwrap_or_default(),
-        model: app.name().to_owned(),
+        model,
         output: Vec::new(),
         parallel_tool_calls: request.parallel_tool_calls.unwrap_or(true),
         previous_response_id: None,
