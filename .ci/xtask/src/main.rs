@@ -1,5 +1,6 @@
 //! Maintainers' commands: training data, training, evaluation, benchmarks, the book and the page.
 
+mod adapter_cost;
 mod bench;
 mod book;
 mod code_size;
@@ -86,6 +87,8 @@ enum Command {
     Quantization(quantization::QuantizationArgs),
     /// Measure the formats of weights with each instruction set, or those of keys and values
     FormatCost(format_cost::FormatCostArgs),
+    /// Measure what 1, 4 and 16 adapters add to the step of a batch
+    AdapterCost(adapter_cost::AdapterCostArgs),
     /// Plant bugs into the scheduler, and see that its test finds each
     Mutants,
     /// Repeat a run that `06_batching --record` has kept: the same plans, and the same bits
@@ -137,6 +140,7 @@ fn main() -> Result<()> {
         Command::WhatRuns(args) => what_runs::run(&args),
         Command::Quantization(args) => quantization::run(&args),
         Command::FormatCost(args) => format_cost::run(&args),
+        Command::AdapterCost(args) => adapter_cost::run(&args),
         Command::Mutants => mutants::run(),
         Command::Replay(args) => replay::run(&args),
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),

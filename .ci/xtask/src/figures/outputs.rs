@@ -375,6 +375,7 @@ const OUTPUTS: &[Output] = &[
         "cargo xtask bench --model data/smollm2-135m --dtype int8,int8-int8,int4,int4-int8 --peers=llama.cpp --rounds 3 --batch 1",
     ),
     on_request("quantized-simd.md", "cargo xtask format-cost simd"),
+    on_request("adapter-cost.md", "cargo xtask adapter-cost"),
     on_request("quantized-kv.md", "cargo xtask format-cost kv"),
     on_request("quantized-activations.md", "cargo xtask format-cost activations"),
     Output {
