@@ -12,11 +12,15 @@ const CLOSE: &str = "</think>";
 const START: &str = "<|start|>";
 const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
+const CONSTRAIN: &str = "<|constrain|>";
 const ENDS: [&str; 3] = ["<|end|>", "<|call|>", "<|return|>"];
 /// The author of an answer, and the channels for thoughts and for answers.
 const ASSISTANT: &str = "assistant";
 const ANALYSIS: &str = "analysis";
 const FINAL: &str = "final";
+
+/// In a header: the author of the message, or its reader, is the function whose name follows.
+const TO: &str = "to=functions.";
 
 /// The longest that stands before the text of a message in Harmony. What is longer has no end, and is text.
 const MAX_HEADER: usize = 256;
@@ -28,6 +32,10 @@ pub enum AnswerPiece {
     Thought(String),
     /// What it answers.
     Text(String),
+    /// In a message to a function, as Harmony has them: it calls the function of this name.
+    Call(String),
+    /// More of the arguments of the call that has begun last.
+    Arguments(String),
 }
 
 /// How a model tells its thoughts from its answer.
@@ -47,6 +55,8 @@ enum Place {
     Start,
     Thought,
     Text,
+    /// In a message to a function.
+    Call,
     /// Between the text of two messages.
     Header,
 }
@@ -184,7 +194,7 @@ impl Thoughts {
         match self.place {
             Place::Header => None,
             Place::Thought => self.piece(held.trim_end()),
-            Place::Start | Place::Text => self.piece(&held),
+            Place::Start | Place::Text | Place::Call => self.piece(&held),
         }
     }
 
@@ -203,7 +213,7 @@ impl Thoughts {
                 }
                 true
             }
-            Place::Thought | Place::Text => {
+            Place::Thought | Place::Text | Place::Call => {
                 let marks = self.marks_here();
                 let Some((at, mark)) = first(&self.held, marks) else {
                     let held = self.held.split_off(self.settled(marks));
@@ -229,11 +239,11 @@ impl Thoughts {
                 }
                 true
             }
-            Place::Header => self.step_in_header(),
+            Place::Header => self.step_in_header(pieces),
         }
     }
 
-    fn step_in_header(&mut self) -> bool {
+    fn step_in_header(&mut self, pieces: &mut Vec<AnswerPiece>) -> bool {
         let found = first(&self.held, &[MESSAGE, ENDS[0], ENDS[1], ENDS[2]]);
         let Some((at, mark)) = found.filter(|(at, _)| *at <= MAX_HEADER) else {
             // A mark that begins in time is whole by then.
@@ -249,10 +259,18 @@ impl Thoughts {
             }
             return is_endless;
         };
-        let channel = self.held[..at].split_once(CHANNEL).map_or("", |(_, channel)| channel);
+        let header = &self.held[..at];
+        let channel = header.split_once(CHANNEL).map_or("", |(_, channel)| channel);
         let is_thought = channel.split_whitespace().next() == Some(ANALYSIS);
-        self.place = match (mark, is_thought) {
-            (MESSAGE, true) => Place::Thought,
+        let reader = header
+            .split_once(TO)
+            .and_then(|(_, reader)| reader.split(|c: char| c == '<' || c.is_whitespace()).next());
+        self.place = match (mark, reader) {
+            (MESSAGE, Some(name)) => {
+                pieces.push(AnswerPiece::Call(name.to_owned()));
+                Place::Call
+            }
+            (MESSAGE, None) if is_thought => Place::Thought,
             _ => Place::Text,
         };
         self.is_new = mark == MESSAGE;
@@ -289,6 +307,9 @@ impl Thoughts {
             return None;
         }
         self.trims = false;
+        if self.place == Place::Call {
+            return Some(AnswerPiece::Arguments(text.to_owned()));
+        }
         let is_thought = self.is_inside();
         let has_come = std::mem::replace(&mut self.has_come[usize::from(is_thought)], true);
         // A message behind another of the same kind is a paragraph.
@@ -321,7 +342,9 @@ impl Tokenizer {
             marks.iter().filter_map(silent).collect::<Vec<(u32, &'static str)>>()
         };
         if has(CHANNEL) && has(MESSAGE) {
-            let silent = silent(&[START, CHANNEL, MESSAGE, ENDS[0], ENDS[1], ENDS[2]]);
+            let silent = silent(&[
+                START, CHANNEL, MESSAGE, CONSTRAIN, ENDS[0], ENDS[1], ENDS[2],
+            ]);
             // A header that has begun is for the model to end.
             let last = prompt.iter().rev().find(|id| silent.iter().any(|(mark, _)| mark == *id));
             let begins = last.is_some_and(|id| self.id(START) == Some(*id));

@@ -13,7 +13,8 @@ fn divide(mut thoughts: Thoughts, pieces: &[&str]) -> (String, String) {
     for piece in found {
         match piece {
             AnswerPiece::Thought(piece) => thought.push_str(&piece),
-            AnswerPiece::Text(piece) => text.push_str(&piece),
+            AnswerPiece::Text(piece) | AnswerPiece::Arguments(piece) => text.push_str(&piece),
+            AnswerPiece::Call(name) => text.push_str(&format!("[{name}]")),
         }
     }
     (thought, text)
@@ -76,6 +77,22 @@ fn thoughts_in_channels_are_found_however_they_are_cut() {
         ("<|channel|>analysis<|message|>never ends <|en", "never ends <|en", ""),
         ("<|channel|>analy", "", ""),
         ("<|start|>assistant<|end|>a", "", "a"),
+        (
+            "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary to=functions.feed \
+             <|constrain|>json<|message|>{\"a\": 1}<|call|>",
+            "a",
+            "[feed]{\"a\": 1}",
+        ),
+        (
+            "<|start|>assistant to=functions.feed<|channel|>commentary json<|message|>{}",
+            "",
+            "[feed]{}",
+        ),
+        (
+            "<|channel|>commentary to=functions.feed<|constrain|>json<|message|>",
+            "",
+            "[feed]",
+        ),
         // A model that uses no channel, as under a grammar.
         ("a <| b", "", "a <| b"),
         (&endless, "", endless.strip_prefix("<|channel|>").unwrap()),
@@ -142,6 +159,7 @@ fn of_tokens(tokenizer: &Tokenizer, prompt: &str, answer: &str) -> (String, Stri
             match piece {
                 AnswerPiece::Thought(piece) => thought.push_str(&piece),
                 AnswerPiece::Text(piece) => text.push_str(&piece),
+                piece => panic!("{piece:?}"),
             }
         }
     }

@@ -74,6 +74,7 @@ impl Screen {
                 let text = self.wrapped(text);
                 write_thought(&text)
             }
+            AnswerPiece::Call(_) | AnswerPiece::Arguments(_) => Ok(()),
             AnswerPiece::Text(text) => {
                 let mut text = text.as_str();
                 if self.shown != Shown::Text {

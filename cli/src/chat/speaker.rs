@@ -139,6 +139,8 @@ impl Speaker {
             match &piece {
                 AnswerPiece::Thought(piece) => thought.push_str(piece),
                 AnswerPiece::Text(piece) => text.push_str(piece),
+                // There are no functions here.
+                AnswerPiece::Call(_) | AnswerPiece::Arguments(_) => {}
             }
             heard(&piece, thought_tokens)
         };

@@ -26,7 +26,9 @@ impl AnswerSplitter {
 
     /// What the next token says.
     pub(in super::super) fn push(&mut self, token: &TokenOutput) -> Vec<Piece> {
-        let pieces = self.thoughts.push_token(token.token_id, &token.token);
+        let mark = self.calls.mark(token.token_id).unwrap_or_default();
+        let text = format!("{mark}{}", token.token);
+        let pieces = self.thoughts.push_token(token.token_id, &text);
         pieces.into_iter().flat_map(|piece| self.piece(piece)).collect()
     }
 
@@ -41,7 +43,12 @@ impl AnswerSplitter {
     fn piece(&mut self, piece: AnswerPiece) -> Vec<Piece> {
         match piece {
             AnswerPiece::Thought(text) => vec![Piece::Thought(text)],
-            AnswerPiece::Text(text) => self.calls.push(&text),
+            AnswerPiece::Call(name) if self.calls.has_tools() => {
+                vec![Piece::Call { name, id: None }]
+            }
+            AnswerPiece::Call(_) => Vec::new(),
+            AnswerPiece::Arguments(text) if self.calls.has_tools() => vec![Piece::Arguments(text)],
+            AnswerPiece::Text(text) | AnswerPiece::Arguments(text) => self.calls.push(&text),
         }
     }
 
@@ -69,6 +76,10 @@ impl AnswerSplitter {
         }
         let reasoning =
             self.thoughts.reasoning().filter(|_| is_bound || max_reasoning_tokens.is_some());
+        let reasoning = match self.calls.has_tools() {
+            true => reasoning.map(Reasoning::without_lead),
+            false => reasoning,
+        };
         Ok(reasoning.map(|reasoning| reasoning.with_budget(max_reasoning_tokens)))
     }
 

@@ -1,9 +1,12 @@
 //! Tools: how a model is made to call them, and how its calls are found in what it writes.
 
 mod answer;
+mod forms;
 mod grammar;
 mod scan;
 mod split;
+mod style;
+mod tagged;
 
 use std::sync::Arc;
 
@@ -20,126 +23,19 @@ use super::service::Service;
 use super::wire::{Tool, ToolChoice, ToolMode};
 pub(super) use answer::AnswerSplitter;
 pub(super) use split::{Piece, Splitter};
+use style::Style;
 
 /// The most tools of a request.
 const MOST: usize = 128;
-
-/// How a model writes calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Style {
-    /// The special token before the first call, which is not in the text.
-    token: Option<u32>,
-    /// Before the first call.
-    begin: &'static str,
-    /// Before each call.
-    open: &'static str,
-    /// Between the name of a call and its arguments.
-    arguments: Arguments,
-    /// After each call.
-    close: &'static str,
-    /// Between two calls.
-    between: &'static str,
-    /// After the last call.
-    end: &'static str,
-    /// Whether text may come before a call, and another call behind it.
-    has_tags: bool,
-}
-
-/// What stands around the name of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arguments {
-    /// A JSON object with the name, and the arguments in this field.
-    Field(&'static str),
-    /// The name alone, and behind it this special token, which is not in the text.
-    Token(u32),
-}
-
-/// A call alone: `{"name": "now", "arguments": {}}`.
-const PLAIN: Style = Style {
-    token: None,
-    begin: "",
-    open: "",
-    arguments: Arguments::Field("arguments"),
-    close: "",
-    between: "",
-    end: "",
-    has_tags: false,
-};
-
-/// The same as the models of Meta write it.
-const LLAMA: Style = Style { arguments: Arguments::Field("parameters"), ..PLAIN };
-
-/// Calls in tags, as Hermes and Qwen write them.
-const HERMES: Style = Style {
-    open: "<tool_call>\n",
-    close: "\n</tool_call>",
-    between: "\n",
-    has_tags: true,
-    ..PLAIN
-};
-
-/// A list of calls behind a special token, as Mistral writes them, and begins them with `begin`.
-fn mistral(token: u32, begin: &'static str) -> Style {
-    Style { token: Some(token), begin, between: ", ", end: "]", ..PLAIN }
-}
-
-/// Names and arguments behind special tokens, as newer models of Mistral write them.
-fn mistral_args(token: u32, arguments: u32) -> Style {
-    Style {
-        token: Some(token),
-        arguments: Arguments::Token(arguments),
-        ..PLAIN
-    }
-}
-
-impl Style {
-    /// The style that a model's chat template describes; the plain one, where it describes none that is
-    /// known here.
-    fn of(pretrained: &Pretrained) -> Self {
-        let tokenizer = &pretrained.tokenizer;
-        let template = tokenizer.chat_template();
-        let says = |text| template.is_some_and(|template| template.tool_source().contains(text));
-        let special = |text| tokenizer.special_id(text).filter(|_| says(text));
-        if says("<tool_call>") {
-            HERMES
-        } else if says(r#""parameters": dictionary"#) {
-            LLAMA
-        } else if let Some(token) = special("[TOOL_CALLS]") {
-            let begin = if says("[TOOL_CALLS] [") { " [" } else { "[" };
-            let list = mistral(token, begin);
-            special("[ARGS]").map_or(list, |arguments| mistral_args(token, arguments))
-        } else {
-            PLAIN
-        }
-    }
-
-    /// What comes before the arguments of a call, in the text.
-    fn header(self, name: &str) -> String {
-        match self.arguments {
-            Arguments::Field(field) => format!(r#"{{"name": {}, "{field}": "#, json!(name)),
-            Arguments::Token(_) => name.to_owned(),
-        }
-    }
-
-    /// What comes behind the arguments of a call.
-    fn footer(self) -> String {
-        let close = self.close;
-        match self.arguments {
-            Arguments::Field(_) => format!("}}{close}"),
-            Arguments::Token(_) => close.to_owned(),
-        }
-    }
-
-    /// Whether an answer may have several calls.
-    fn has_room(self) -> bool {
-        self.has_tags || self.token.is_some()
-    }
-}
 
 /// The tools that a request lets the model call.
 #[derive(Debug, Clone)]
 pub(super) struct Toolbox {
     style: Style,
+    /// The special tokens that have no text of their own.
+    marks: Vec<(u32, &'static str)>,
+    /// The token that may come before a call.
+    prelude: Option<u32>,
     tools: Vec<Callable>,
     /// The answer is a call.
     is_required: bool,
@@ -195,11 +91,14 @@ impl Toolbox {
             return Err(ApiError::invalid("tool_choice", message));
         }
         let style = Style::of(pretrained);
+        let id = |mark: &str| pretrained.tokenizer.special_id(mark);
         Ok(Some(Self {
+            marks: style.marks.iter().filter_map(|&mark| Some((id(mark)?, mark))).collect(),
+            prelude: style.prelude.and_then(id),
             style,
             tools,
             is_required: !matches!(choice, None | Some(ToolChoice::Mode(ToolMode::Auto))),
-            is_parallel: is_parallel && style.has_room() && named.is_none(),
+            is_parallel: is_parallel && style.has_room && named.is_none(),
         }))
     }
 
@@ -306,7 +205,7 @@ pub(super) fn in_text(message: &Message) -> Message {
             None if arguments.is_null() => "{}".to_owned(),
             None => arguments.to_string(),
         };
-        format!("{}{arguments}{}", PLAIN.header(name), "}")
+        format!(r#"{{"name": {}, "arguments": {arguments}}}"#, json!(name))
     };
     let calls = message.tool_calls.iter().map(call);
     let text = message.content.clone().filter(|text| !text.is_empty());

@@ -1,7 +1,9 @@
 //! Calls in what a model writes.
 
 use super::scan::ObjectScan;
-use super::{Callable, PLAIN, Toolbox};
+use super::style::{Arguments, PLAIN, Style};
+use super::tagged::TaggedScan;
+use super::{Callable, Toolbox};
 
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub(in super::super) enum Piece {
     /// A call begins.
     Call {
         name: String,
+        /// Where the model gives it one.
+        id: Option<String>,
     },
     /// More of the arguments of the call that has begun last.
     Arguments(String),
@@ -21,19 +25,81 @@ pub(in super::super) enum Piece {
 /// toolbox. Held back is only what may be the beginning of a call. Without tools, all is text.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Splitter {
-    /// How each call begins, and the name of its tool.
-    headers: Vec<(String, String)>,
+    style: Style,
+    tools: Vec<Callable>,
+    /// The special tokens that have no text of their own.
+    marks: Vec<(u32, &'static str)>,
+    /// How a call begins.
+    headers: Vec<Header>,
     /// The same of a call behind another.
-    later: Vec<(String, String)>,
-    footer: String,
-    /// Between two calls, and behind the last one.
-    between: &'static str,
-    end: &'static str,
-    /// Text may come before a call.
-    is_anywhere: bool,
+    later: Vec<Header>,
     state: State,
     /// What is not yet clear.
     pending: String,
+}
+
+/// How a call of a tool begins.
+#[derive(Debug, Clone)]
+struct Header {
+    tool: usize,
+    /// Up to the end of the name.
+    begin: String,
+    /// Where the name begins, with what is before it of its own.
+    name: usize,
+    is_numbered: bool,
+    /// Between the name, or its number, and the arguments.
+    end: &'static str,
+    /// What arguments begin with.
+    first: char,
+}
+
+/// How much of a text is a header.
+#[derive(Debug, PartialEq, Eq)]
+enum Read {
+    None,
+    /// It may become one.
+    Begun,
+    /// It is whole, and no argument has come.
+    Named,
+    /// It has this length, and arguments come behind it.
+    Whole(usize),
+}
+
+impl Header {
+    /// An answer that is JSON may begin like a call, and be none.
+    fn read(&self, text: &str) -> Read {
+        let Some(rest) = text.strip_prefix(&self.begin) else {
+            return if self.begin.starts_with(text) {
+                Read::Begun
+            } else {
+                Read::None
+            };
+        };
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let digits = if self.is_numbered { digits } else { 0 };
+        let behind = &rest[digits..];
+        let Some(arguments) = behind.strip_prefix(self.end) else {
+            return if self.end.starts_with(behind) {
+                Read::Begun
+            } else {
+                Read::None
+            };
+        };
+        match arguments.trim_start().chars().next() {
+            None => Read::Named,
+            Some(c) if c == self.first => Read::Whole(text.len() - arguments.len()),
+            Some(_) => Read::None,
+        }
+    }
+
+    /// The call of a text that begins with this header.
+    fn call(&self, text: &str, tools: &[Callable]) -> Piece {
+        let end = text.find(self.end).filter(|_| self.is_numbered);
+        Piece::Call {
+            name: tools[self.tool].name.clone(),
+            id: end.map(|end| text[self.name..end].to_owned()),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -41,9 +107,10 @@ enum State {
     /// Before anything else.
     Start,
     Text,
-    Arguments(ObjectScan),
-    /// Behind the arguments, with what is left of the footer.
-    Footer(String),
+    Object(ObjectScan),
+    Tagged(Box<TaggedScan>),
+    /// Behind the arguments, with what is left of what closes the call.
+    Close(&'static str),
     /// Behind a call.
     Between,
     /// Behind what is between two calls.
@@ -53,25 +120,48 @@ enum State {
 impl Splitter {
     pub(in super::super) fn new(toolbox: Option<&Toolbox>) -> Self {
         let style = toolbox.map_or(PLAIN, |toolbox| toolbox.style);
-        let tools = toolbox.map_or(&[][..], |toolbox| toolbox.tools.as_slice());
-        let headers = |before: &str| {
-            let header = |tool: &Callable| {
-                let text = format!("{before}{}{}", style.open, style.header(&tool.name));
-                (text, tool.name.clone())
+        let tools = toolbox.map_or(Vec::new(), |toolbox| toolbox.tools.clone());
+        let [before, end] = style.name;
+        let number = if style.is_numbered { ":" } else { "" };
+        let headers = |lead: &str| {
+            let header = |(tool, Callable { name, .. }): (usize, &Callable)| Header {
+                tool,
+                begin: format!("{lead}{before}{name}{number}"),
+                name: lead.len(),
+                is_numbered: style.is_numbered,
+                end,
+                first: if style.arguments == Arguments::Object {
+                    '{'
+                } else {
+                    '<'
+                },
             };
-            tools.iter().map(header).collect::<Vec<(String, String)>>()
+            tools.iter().enumerate().map(header).collect::<Vec<Header>>()
         };
+        let lead = style.lead();
         Self {
-            // A decoder may leave out the space at the beginning of a text.
-            headers: [headers(style.begin), headers(style.begin.trim_start())].concat(),
-            later: headers(""),
-            footer: style.footer(),
-            between: style.between,
-            end: style.end,
-            is_anywhere: style.has_tags,
+            // A decoder may leave out the space behind a special token.
+            headers: [headers(&lead), headers(&lead.replace("] [", "]["))].concat(),
+            later: headers(style.open),
+            // Those of headers are known to what divides thoughts.
+            marks: toolbox
+                .filter(|toolbox| toolbox.style.answer.is_empty())
+                .map_or(Vec::new(), |toolbox| toolbox.marks.clone()),
+            style,
+            tools,
             state: State::Start,
             pending: String::new(),
         }
+    }
+
+    /// Whether there is something to call.
+    pub(super) fn has_tools(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
+    /// What a token stands for that has no text of its own.
+    pub(super) fn mark(&self, id: u32) -> Option<&'static str> {
+        self.marks.iter().find(|(mark, _)| *mark == id).map(|(_, text)| *text)
     }
 
     /// What the next piece of the text says.
@@ -86,14 +176,17 @@ impl Splitter {
     /// like a call, and is none.
     pub(in super::super) fn finish(&mut self) -> Option<Piece> {
         let rest = std::mem::take(&mut self.pending);
-        let is_cut = |(header, _): &&(String, String)| behind(&rest, header) == Some("");
-        let headers = match self.state {
-            State::Between => return None,
+        let headers = match &self.state {
+            State::Close(_) | State::Between => return None,
+            State::Tagged(scan) => {
+                let rest = scan.finish(&rest);
+                return (!rest.is_empty()).then_some(Piece::Arguments(rest));
+            }
             State::Next => &self.later,
             _ => &self.headers,
         };
-        if let Some((_, name)) = headers.iter().find(is_cut) {
-            return Some(Piece::Call { name: name.clone() });
+        if let Some(header) = headers.iter().find(|header| header.read(&rest) == Read::Named) {
+            return Some(header.call(&rest, &self.tools));
         }
         (!rest.is_empty()).then_some(Piece::Text(rest))
     }
@@ -102,42 +195,55 @@ impl Splitter {
     fn step(&mut self, pieces: &mut Vec<Piece>) -> bool {
         match &mut self.state {
             State::Start | State::Next | State::Text => self.find_call(pieces),
-            State::Arguments(scan) => {
+            State::Object(scan) => {
                 let end = self.pending.char_indices().find(|(_, c)| scan.ends_with(*c));
                 let length = end.map_or(self.pending.len(), |(at, c)| at + c.len_utf8());
                 pieces.push(Piece::Arguments(self.pending.drain(..length).collect()));
                 if end.is_some() {
-                    self.state = State::Footer(self.footer.clone());
+                    self.state = State::Close(self.style.close);
                 }
                 true
             }
-            State::Footer(left) => {
+            State::Tagged(scan) => {
+                let mut json = String::new();
+                let is_end = scan.step(&mut self.pending, &mut json);
+                if !json.is_empty() {
+                    pieces.push(Piece::Arguments(json));
+                }
+                if is_end == Some(true) {
+                    self.state = State::Close(self.style.close);
+                }
+                is_end.is_some()
+            }
+            State::Close(left) => {
                 let same = left.bytes().zip(self.pending.bytes()).take_while(|(a, b)| a == b);
-                let same = same.count();
+                let mut same = same.count();
+                while !left.is_char_boundary(same) {
+                    same -= 1;
+                }
                 self.pending.drain(..same);
-                left.drain(..same);
+                *left = &left[same..];
                 if left.is_empty() || !self.pending.is_empty() {
                     self.state = State::Between;
                 }
                 true
             }
             State::Between => {
-                let (between, end) = (self.between, self.end);
-                if self.pending.len() < between.len() && between.starts_with(&self.pending) {
+                let Style { between, end, .. } = self.style;
+                let is_begun =
+                    |text: &str| text.len() > self.pending.len() && text.starts_with(&self.pending);
+                if is_begun(end) || is_begun(between) {
                     return false;
                 }
-                let has_next = self.pending.starts_with(between);
-                let taken = match has_next {
-                    true => between.len(),
-                    false if self.pending.starts_with(end) => end.len(),
-                    false => 0,
+                let is_end = !end.is_empty() && self.pending.starts_with(end);
+                let has_next = !is_end && self.pending.starts_with(between);
+                let taken = match (is_end, has_next) {
+                    (true, _) => end.len(),
+                    (_, true) => between.len(),
+                    _ => 0,
                 };
                 self.pending.drain(..taken);
-                self.state = if has_next && !self.is_anywhere {
-                    State::Next
-                } else {
-                    State::Text
-                };
+                self.state = if has_next { State::Next } else { State::Text };
                 true
             }
         }
@@ -147,96 +253,145 @@ impl Splitter {
     fn find_call(&mut self, pieces: &mut Vec<Piece>) -> bool {
         let is_next = matches!(self.state, State::Next);
         let is_start = is_next || matches!(self.state, State::Start);
+        let is_anywhere = self.style.has_text_before();
         let headers = if is_next { &self.later } else { &self.headers };
         let mut places = self.pending.char_indices().map(|(at, _)| at);
         let may_begin = |at: &usize| {
-            let rest = &self.pending[*at..];
-            let is_one = |(header, _): &(String, String)| {
-                header.starts_with(rest) || behind(rest, header).is_some()
-            };
-            (self.is_anywhere || is_start && *at == 0) && headers.iter().any(is_one)
+            let is_one = |header: &Header| header.read(&self.pending[*at..]) != Read::None;
+            (is_anywhere || is_start && *at == 0) && headers.iter().any(is_one)
         };
         let place = places.find(may_begin).unwrap_or(self.pending.len());
         if place > 0 {
             pieces.push(Piece::Text(self.pending.drain(..place).collect()));
             self.state = State::Text;
+            return true;
         }
-        let has_begun = |(header, _): &&(String, String)| {
-            behind(&self.pending, header).is_some_and(|arguments| !arguments.is_empty())
-        };
-        let Some((header, name)) = headers.iter().find(has_begun) else {
+        let whole = headers.iter().find_map(|header| match header.read(&self.pending) {
+            Read::Whole(length) => Some((header, length)),
+            _ => None,
+        });
+        let Some((header, length)) = whole else {
             return false;
         };
-        pieces.push(Piece::Call { name: name.clone() });
-        self.pending.drain(..header.len());
-        self.state = State::Arguments(ObjectScan::default());
+        pieces.push(header.call(&self.pending, &self.tools));
+        let parameters = &self.tools[header.tool].parameters;
+        self.state = match self.style.arguments {
+            Arguments::Object => State::Object(ObjectScan::default()),
+            Arguments::Tags(tags) => {
+                let scan = TaggedScan::new(tags, self.style.close, parameters.clone());
+                State::Tagged(Box::new(scan))
+            }
+        };
+        self.pending.drain(..length);
         true
     }
 }
 
-/// What is known of the arguments of a call that begins with `header`. None for a text that is no call, as
-/// an answer that is JSON may begin like one: the arguments are an object.
-fn behind<'a>(text: &'a str, header: &str) -> Option<&'a str> {
-    let arguments = text.strip_prefix(header)?.trim_start();
-    (arguments.is_empty() || arguments.starts_with('{')).then_some(arguments)
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
     use serde_json::json;
 
-    use super::super::{HERMES, Style, mistral, mistral_args};
     use super::*;
 
     fn splitter(style: Style) -> Splitter {
+        let parameters =
+            json!({"properties": {"animal": {"type": "string"}, "spoons": {"type": "integer"}}});
         let tools = ["feed", "feed_all"].map(|name| Callable {
             name: name.to_owned(),
             place: String::new(),
-            parameters: json!({}),
+            parameters: parameters.clone(),
         });
-        let tools = tools.into();
-        Splitter::new(Some(&Toolbox { style, tools, is_required: false, is_parallel: true }))
+        Splitter::new(Some(&Toolbox {
+            style,
+            marks: Vec::new(),
+            prelude: None,
+            tools: tools.into(),
+            is_required: false,
+            is_parallel: true,
+        }))
     }
 
-    /// The pieces of a text, those of the same kind joined. In whatever pieces it comes, they are the
-    /// same.
+    /// What these parts of a text say, pieces of the same kind joined.
+    pub(in super::super) fn pieces(style: Style, parts: &[&str]) -> Vec<Piece> {
+        let mut splitter = splitter(style);
+        let mut pieces: Vec<Piece> = parts.iter().flat_map(|part| splitter.push(part)).collect();
+        pieces.extend(splitter.finish());
+        pieces.into_iter().fold(Vec::new(), |mut joined: Vec<Piece>, piece| {
+            match (joined.last_mut(), piece) {
+                (Some(Piece::Text(before)), Piece::Text(text))
+                | (Some(Piece::Arguments(before)), Piece::Arguments(text)) => *before += &text,
+                (_, piece) => joined.push(piece),
+            }
+            joined
+        })
+    }
+
+    /// The pieces of a text. Wherever it is cut, they are the same.
     fn split(style: Style, text: &str) -> Vec<Piece> {
-        let joined = |parts: &[&str]| {
-            let mut splitter = splitter(style);
-            let mut pieces: Vec<Piece> =
-                parts.iter().flat_map(|part| splitter.push(part)).collect();
-            pieces.extend(splitter.finish());
-            pieces.into_iter().fold(Vec::new(), |mut joined: Vec<Piece>, piece| {
-                match (joined.last_mut(), piece) {
-                    (Some(Piece::Text(before)), Piece::Text(text))
-                    | (Some(Piece::Arguments(before)), Piece::Arguments(text)) => *before += &text,
-                    (_, piece) => joined.push(piece),
-                }
-                joined
-            })
-        };
-        let whole = joined(&[text]);
+        let whole = pieces(style, &[text]);
         for (at, _) in text.char_indices() {
             let (head, tail) = text.split_at(at);
-            assert_eq!(joined(&[head, tail]), whole, "{head} | {tail}");
+            assert_eq!(pieces(style, &[head, tail]), whole, "{head} | {tail}");
         }
         let letters: Vec<String> = text.chars().map(String::from).collect();
         let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
-        assert_eq!(joined(&letters), whole);
+        assert_eq!(pieces(style, &letters), whole);
+        let config = Config { cases: 64, ..Config::default() };
+        let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+        let lengths = prop::collection::vec(1..9usize, text.len() + 1);
+        let cut = TestRunner::new_with_rng(config, random).run(&lengths, |lengths| {
+            let mut rest = letters.as_slice();
+            let parts = lengths.iter().map(|&length| {
+                let (part, behind) = rest.split_at(length.min(rest.len()));
+                rest = behind;
+                part.concat()
+            });
+            let parts: Vec<String> = parts.collect();
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            prop_assert_eq!(pieces(style, &parts), whole.clone());
+            Ok(())
+        });
+        cut.unwrap();
         whole
     }
 
-    fn call(name: &str, arguments: &str) -> [Piece; 2] {
-        [
-            Piece::Call { name: name.to_owned() },
-            Piece::Arguments(arguments.to_owned()),
-        ]
+    /// A text has these calls, with their arguments, behind what comes `before` them.
+    #[track_caller]
+    pub(in super::super) fn assert_calls(
+        style: Style,
+        text: &str,
+        before: &str,
+        calls: &[(&str, &str)],
+    ) {
+        let found = split(style, text).into_iter().map(|piece| match piece {
+            Piece::Call { name, .. } => Piece::Call { name, id: None },
+            piece => piece,
+        });
+        let before = (!before.is_empty()).then(|| Piece::Text(before.to_owned()));
+        let calls = calls.iter().flat_map(|(name, arguments)| {
+            let arguments = Piece::Arguments((*arguments).to_owned());
+            [
+                Piece::Call { name: (*name).to_owned(), id: None },
+                arguments,
+            ]
+        });
+        let expected: Vec<Piece> = before.into_iter().chain(calls).collect();
+        assert_eq!(found.collect::<Vec<Piece>>(), expected, "{text}");
+    }
+
+    /// A text has no call.
+    #[track_caller]
+    pub(in super::super) fn assert_text(style: Style, text: &str) {
+        let expected = (!text.is_empty()).then(|| Piece::Text(text.to_owned()));
+        assert_eq!(split(style, text), Vec::from_iter(expected));
     }
 
     #[test]
     fn a_call_alone_is_one_only_at_the_start() {
         let text = r#"{"name": "feed_all", "arguments": {"a": ["}", {"b": "\""}]}}"#;
-        assert_eq!(split(PLAIN, text), call("feed_all", r#"{"a": ["}", {"b": "\""}]}"#));
+        assert_calls(PLAIN, text, "", &[("feed_all", r#"{"a": ["}", {"b": "\""}]}"#)]);
         for text in [
             "",
             "é and ü",
@@ -246,51 +401,11 @@ mod tests {
             r#"{"name": "feed", "arguments": [{}]}"#,
             r#"So {"name": "feed", "arguments": {}}"#,
         ] {
-            let expected = (!text.is_empty()).then(|| Piece::Text(text.to_owned()));
-            assert_eq!(split(PLAIN, text), Vec::from_iter(expected));
+            assert_text(PLAIN, text);
         }
         let cut = r#"{"name": "feed", "arguments": {"a": "#;
-        assert_eq!(split(PLAIN, cut), call("feed", r#"{"a": "#));
-        let [begun, _] = call("feed", "");
+        assert_calls(PLAIN, cut, "", &[("feed", r#"{"a": "#)]);
+        let begun = Piece::Call { name: "feed".to_owned(), id: None };
         assert_eq!(split(PLAIN, r#"{"name": "feed", "arguments": "#), [begun]);
-    }
-
-    #[test]
-    fn calls_in_tags_come_after_text_and_after_each_other() {
-        let first = "<tool_call>\n{\"name\": \"feed\", \"arguments\": {}}\n</tool_call>";
-        let second =
-            "<tool_call>\n{\"name\": \"feed_all\", \"arguments\": {\"a\": 1}}\n</tool_call>";
-        let [a, b] = call("feed", "{}");
-        let [c, d] = call("feed_all", "{\"a\": 1}");
-        let text = Piece::Text("1 < 2 <tool\n".to_owned());
-        assert_eq!(split(HERMES, first), [a.clone(), b.clone()]);
-        assert_eq!(
-            split(HERMES, &format!("1 < 2 <tool\n{first}\n{second}")),
-            [text.clone(), a, b, c, d]
-        );
-        assert_eq!(split(HERMES, "1 < 2 <tool\n"), [text]);
-        let no_call = "<tool_call>\n{\"name\": \"feed\", \"arguments\": 3}".to_owned();
-        assert_eq!(split(HERMES, &no_call), [Piece::Text(no_call)]);
-        assert_eq!(split(HERMES, "<tool_call>\n{"), [Piece::Text("<tool_call>\n{".to_owned())]);
-    }
-
-    #[test]
-    fn calls_of_mistral_are_a_list_or_come_after_each_other() {
-        let [a, b] = call("feed", "{}");
-        let [c, d] = call("feed_all", "{\"a\": [1]}");
-        let first = r#"{"name": "feed", "arguments": {}}"#;
-        let second = r#"{"name": "feed_all", "arguments": {"a": [1]}}"#;
-        let style = mistral(5, " [");
-        assert_eq!(split(style, &format!(" [{first}]")), [a.clone(), b.clone()]);
-        let both = [a.clone(), b.clone(), c.clone(), d.clone()];
-        assert_eq!(split(style, &format!(" [{first}, {second}]")), both);
-        assert_eq!(split(style, &format!("[{first}, {second}]")), both);
-        assert_eq!(split(style, &format!("[{first},")), [a.clone(), b.clone()]);
-        let text = Piece::Text("[1, 2]".to_owned());
-        assert_eq!(split(style, "[1, 2]"), [text]);
-        let style = mistral_args(5, 6);
-        assert_eq!(split(style, "feed{}feed_all{\"a\": [1]}"), both);
-        let text = Piece::Text("feeding is fun".to_owned());
-        assert_eq!(split(style, "feeding is fun"), [text]);
     }
 }

@@ -107,8 +107,8 @@ fn a_call_and_its_output_are_read_as_those_of_a_chat() {
     });
 }
 
-/// The bundled model, whose two last tokens are special ones of Mistral's, with a template of its own.
-fn mistral(template: &str) -> (TestServer, TempDir) {
+/// The bundled model, whose last tokens are these special ones, with a template of its own.
+fn with_tokens(template: &str, tokens: &[&str]) -> (TestServer, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let ember = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/ember");
     for name in ["config.json", "model.safetensors"] {
@@ -116,21 +116,16 @@ fn mistral(template: &str) -> (TestServer, TempDir) {
     }
     let tokenizer = fs::read(ember.join("tokenizer.json")).unwrap();
     let mut tokenizer: Value = serde_json::from_slice(&tokenizer).unwrap();
-    let model = &mut tokenizer["model"];
-    model["merges"].as_array_mut().unwrap().truncate(1700);
-    for (id, content) in [(TOOL_CALLS, "[TOOL_CALLS]"), (ARGS, "[ARGS]")] {
-        let vocab = model["vocab"].as_object_mut().unwrap();
+    tokenizer["model"]["merges"].as_array_mut().unwrap().truncate(1700);
+    for (id, content) in (2048 - tokens.len()..).zip(tokens) {
+        let vocab = tokenizer["model"]["vocab"].as_object_mut().unwrap();
         vocab.retain(|_, of| *of != id);
-        vocab.insert(content.to_owned(), json!(id));
-    }
-    let special = |id: u32, content: &str| {
-        json!({
+        vocab.insert((*content).to_owned(), json!(id));
+        tokenizer["added_tokens"].as_array_mut().unwrap().push(json!({
             "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
             "normalized": false, "special": true,
-        })
-    };
-    let added = tokenizer["added_tokens"].as_array_mut().unwrap();
-    added.extend([special(TOOL_CALLS, "[TOOL_CALLS]"), special(ARGS, "[ARGS]")]);
+        }));
+    }
     fs::write(folder.path().join("tokenizer.json"), tokenizer.to_string()).unwrap();
     fs::write(folder.path().join("chat_template.jinja"), template).unwrap();
     let server = TestServer::start(&["--model", folder.path().to_str().unwrap()]);
@@ -138,20 +133,117 @@ fn mistral(template: &str) -> (TestServer, TempDir) {
 }
 
 const TOOL_CALLS: u32 = 2046;
-const ARGS: u32 = 2047;
+
+/// A template that only speaks of how calls are written, in a branch that no conversation here comes to.
+fn speaks_of(calls: &str) -> String {
+    let messages = "{% for m in messages %}{{ m.content }}{% endfor %}";
+    format!("{messages}{{% if false %}}{calls}{{% endif %}}")
+}
+
+const DEEPSEEK: [&str; 5] = [
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁call▁begin｜>",
+    "<｜tool▁sep｜>",
+    "<｜tool▁call▁end｜>",
+    "<｜tool▁calls▁end｜>",
+];
+const KIMI: [&str; 5] = [
+    "<|tool_calls_section_begin|>",
+    "<|tool_call_begin|>",
+    "<|tool_call_argument_begin|>",
+    "<|tool_call_end|>",
+    "<|tool_calls_section_end|>",
+];
+const HARMONY: [&str; 8] = [
+    "<|start|>",
+    "<|channel|>",
+    "<|message|>",
+    "<|constrain|>",
+    "<|end|>",
+    "<|call|>",
+    "<|return|>",
+    "assistant",
+];
+
+/// Every published form, whether its marks are special tokens or text: the call is the same, whole and in pieces.
+#[test]
+fn a_model_calls_tools_in_its_own_form() {
+    watch(|| {
+        let deepseek = DEEPSEEK.join("");
+        for (says, tokens) in [
+            ("<tool_call>", &[][..]),
+            ("\"parameters\": dictionary", &["<|python_tag|>"]),
+            ("[TOOL_CALLS][", &["[TOOL_CALLS]"]),
+            (&*deepseek, &DEEPSEEK),
+            (&format!("{deepseek}```json"), &DEEPSEEK),
+            (&deepseek, &[]),
+            ("", &KIMI),
+            (&KIMI.join(""), &[]),
+            ("<tool_call><arg_key></arg_key>\n<arg_value>", &[]),
+            ("<tool_call><arg_key></arg_key><arg_value>", &["<arg_key>", "</arg_key>"]),
+            ("<tool_call><function=><parameter=>", &[]),
+            ("<|channel|>functions.", &HARMONY),
+        ] {
+            let (server, _folder) = with_tokens(&speaks_of(says), tokens);
+            for seed in 0..2 {
+                let mut body = json!({
+                    "messages": [{"role": "user", "content": "Feed the fox."}], "seed": seed, "max_tokens": 150,
+                    "tool_choice": "required", "parallel_tool_calls": false,
+                    "tools": [{"type": "function", "function": {"name": "feed", "parameters": parameters()}}],
+                });
+                let choice = &ask(&server, CHAT, &body)["choices"][0];
+                assert_eq!(choice["finish_reason"], "tool_calls", "{says}: {choice}");
+                assert_eq!(choice["message"]["content"], Value::Null, "{says}: {choice}");
+                let call = &choice["message"]["tool_calls"][0];
+                let function = &call["function"];
+                assert_eq!(function["name"], "feed", "{says}: {choice}");
+                let arguments = function["arguments"].as_str().unwrap();
+                let arguments: Value = serde_json::from_str(arguments).unwrap();
+                assert!((1..=5).contains(&arguments["spoons"].as_u64().unwrap()), "{arguments}");
+                assert!(["cat", "dog", "fox"].map(Value::from).contains(&arguments["animal"]));
+                let is_named = call["id"].as_str().unwrap().starts_with("functions.feed:");
+                assert_eq!(is_named, says == KIMI.join("") || tokens == KIMI, "{call}");
+
+                body["stream"] = json!(true);
+                let (_, stream) = server.ask(CHAT, &body.to_string());
+                let events = events(&stream);
+                let chunks = events.iter().filter(|event| **event != "[DONE]");
+                let chunks: Vec<Value> =
+                    chunks.map(|event| serde_json::from_str(event).unwrap()).collect();
+                let deltas: Vec<&Value> = chunks
+                    .iter()
+                    .flat_map(|chunk| chunk["choices"][0]["delta"]["tool_calls"].as_array())
+                    .flatten()
+                    .collect();
+                // The id and the name come first, and once.
+                assert!(deltas[0]["id"].is_string() && deltas[0]["function"]["name"] == "feed");
+                assert!(deltas[1..].iter().all(|delta| delta.get("id").is_none()));
+                let pieces =
+                    deltas.iter().map(|delta| delta["function"]["arguments"].as_str().unwrap());
+                assert_eq!(json!(pieces.collect::<String>()), function["arguments"]);
+            }
+            // Where it need not, it answers.
+            let free = json!({
+                "messages": [{"role": "user", "content": "Once upon a time"}], "max_tokens": 8, "temperature": 0,
+                "tools": [{"type": "function", "function": {"name": "feed", "parameters": parameters()}}],
+            });
+            let choice = &ask(&server, CHAT, &free)["choices"][0];
+            assert_eq!(choice["message"].get("tool_calls"), None, "{says}: {choice}");
+            assert!(!choice["message"]["content"].as_str().unwrap().is_empty(), "{says}: {choice}");
+        }
+    });
+}
 
 /// Where a model need not call a tool, its grammar has the special token that calls begin with.
 #[test]
 fn a_mistral_may_write_its_own_token_before_a_call_and_need_not() {
     watch(|| {
-        let text = "{% for m in messages %}{{ m.content }}{% endfor %}";
         for says in [
             "[TOOL_CALLS] [",
             "[TOOL_CALLS][",
             "[TOOL_CALLS] name [ARGS]",
         ] {
-            // What it says of calls is in a branch that no conversation here comes to.
-            let (server, _folder) = mistral(&format!("{text}{{% if false %}}{says}{{% endif %}}"));
+            let (server, _folder) = with_tokens(&speaks_of(says), &["[TOOL_CALLS]", "[ARGS]"]);
             let body = |bias: f64| {
                 json!({
                     "messages": [{"role": "user", "content": "Once upon a time"}], "max_tokens": 80,

@@ -228,8 +228,8 @@ impl Answer {
                     reasoning_content.get_or_insert_default().push_str(&text);
                 }
                 (Piece::Text(text), _) => content.push_str(&text),
-                (Piece::Call { name }, _) => tool_calls.push(WireToolCall {
-                    id: call_id(),
+                (Piece::Call { name, id }, _) => tool_calls.push(WireToolCall {
+                    id: id.unwrap_or_else(call_id),
                     kind: ToolKind::Function,
                     function: WireFunctionCall { name, arguments: String::new() },
                 }),

@@ -91,9 +91,9 @@ impl Choice {
         match piece {
             Piece::Thought(text) => Delta { reasoning_content: Some(text), ..Delta::default() },
             Piece::Text(text) => Delta { content: Some(text), ..Delta::default() },
-            Piece::Call { name } => {
+            Piece::Call { name, id } => {
                 self.calls += 1;
-                let id = Some(call_id());
+                let id = Some(id.unwrap_or_else(call_id));
                 self.call(id, FunctionDelta { name: Some(name), arguments: String::new() })
             }
             Piece::Arguments(text) => {

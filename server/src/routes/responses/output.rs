@@ -90,7 +90,7 @@ impl Output {
         match piece {
             Piece::Thought(text) => self.thought(text),
             Piece::Text(text) => self.text(text),
-            Piece::Call { name } => self.begin(Open::call(name)),
+            Piece::Call { name, id } => self.begin(Open::call(name, id)),
             Piece::Arguments(text) => self.arguments(text),
         }
     }
@@ -194,9 +194,14 @@ impl Open {
         Self::Message { id, text: String::new(), logprobs: Vec::new() }
     }
 
-    fn call(name: String) -> Self {
+    fn call(name: String, call: Option<String>) -> Self {
         let id = format!("fc_{}", Uuid::new_v4().simple());
-        Self::Call { id, call_id: call_id(), name, arguments: String::new() }
+        Self::Call {
+            id,
+            call_id: call.unwrap_or_else(call_id),
+            name,
+            arguments: String::new(),
+        }
     }
 
     /// The item as it is. While it is in progress, a thought and a message have no part.
