@@ -18,17 +18,35 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) fn of(parameters: &Value, name: &str) -> Self {
         let schema = parameters.get("properties").and_then(|properties| properties.get(name));
-        let is_text = |value: &Value| value.is_string();
-        match schema.and_then(|schema| schema.get("type")) {
-            Some(Value::String(kind)) if kind == "string" => Kind::Text,
-            Some(Value::String(_)) => Kind::Json,
-            Some(Value::Array(kinds)) if !kinds.contains(&json!("string")) => Kind::Json,
-            Some(_) => Kind::Either,
-            None => match schema.and_then(|schema| schema.get("enum")).and_then(Value::as_array) {
-                Some(values) if values.iter().all(is_text) => Kind::Text,
-                Some(values) if !values.iter().any(is_text) => Kind::Json,
-                _ => Kind::Either,
-            },
+        schema.map_or(Kind::Either, Self::of_schema)
+    }
+
+    fn of_schema(schema: &Value) -> Self {
+        let list = |name| schema.get(name).and_then(Value::as_array);
+        let kind = |kind: &Value| {
+            if kind == "string" {
+                Kind::Text
+            } else {
+                Kind::Json
+            }
+        };
+        let value = |value: &Value| {
+            if value.is_string() {
+                Kind::Text
+            } else {
+                Kind::Json
+            }
+        };
+        let kinds: Vec<Kind> = match (schema.get("type"), list("enum"), list("anyOf")) {
+            (Some(Value::Array(types)), ..) => types.iter().map(kind).collect(),
+            (Some(one), ..) => vec![kind(one)],
+            (None, Some(values), _) => values.iter().map(value).collect(),
+            (None, None, Some(schemas)) => schemas.iter().map(Self::of_schema).collect(),
+            (None, None, None) => Vec::new(),
+        };
+        match kinds.first() {
+            Some(first) if kinds.iter().all(|kind| kind == first) => *first,
+            _ => Kind::Either,
         }
     }
 }
@@ -133,5 +151,30 @@ fn written(kind: Kind, text: &str) -> String {
         Kind::Text => quoted[1..quoted.len() - 1].to_owned(),
         Kind::Either if serde_json::from_str::<Value>(text).is_err() => quoted,
         Kind::Json | Kind::Either => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_written_by_its_schema() {
+        for (schema, kind) in [
+            (json!({"type": "string"}), Kind::Text),
+            (json!({"enum": ["a", "b"]}), Kind::Text),
+            (json!({"type": "array", "items": {"type": "string"}}), Kind::Json),
+            (json!({"type": ["integer", "null"]}), Kind::Json),
+            (json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), Kind::Json),
+            (json!({"anyOf": [{"type": "string"}, {"type": "null"}]}), Kind::Either),
+            (json!({"enum": ["a", 1]}), Kind::Either),
+            (json!({}), Kind::Either),
+            (json!(true), Kind::Either),
+        ] {
+            assert_eq!(Kind::of(&json!({"properties": {"a": schema}}), "a"), kind, "{schema}");
+        }
+        assert_eq!(Kind::of(&json!({}), "a"), Kind::Either);
+        assert_eq!(written(Kind::Either, "null"), "null");
+        assert_eq!(written(Kind::Either, "no\n"), r#""no\n""#);
     }
 }

@@ -28,7 +28,8 @@ pub struct Function {
     /// The schema of its arguments, an object. None: it has no arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Value>,
-    /// Has no effect: arguments are always valid under the schema.
+    /// Has no effect: arguments are always valid under the schema, but for the pattern and the length of strings of
+    /// models that write each argument in tags.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
 }
@@ -81,7 +82,8 @@ pub struct FlatTool {
     pub description: Option<String>,
     /// The schema of its arguments, an object. None: it has no arguments.
     pub parameters: Option<Value>,
-    /// Has no effect: arguments are always valid under the schema.
+    /// Has no effect: arguments are always valid under the schema, but for the pattern and the length of strings of
+    /// models that write each argument in tags.
     pub strict: Option<bool>,
 }
 

@@ -107,7 +107,7 @@ fn a_call_and_its_output_are_read_as_those_of_a_chat() {
     });
 }
 
-/// The bundled model, whose last tokens are these special ones, with a template of its own.
+/// The bundled model, whose last tokens are these, with a template of its own. Marks are special tokens.
 fn with_tokens(template: &str, tokens: &[&str]) -> (TestServer, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let ember = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/ember");
@@ -123,7 +123,7 @@ fn with_tokens(template: &str, tokens: &[&str]) -> (TestServer, TempDir) {
         vocab.insert((*content).to_owned(), json!(id));
         tokenizer["added_tokens"].as_array_mut().unwrap().push(json!({
             "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
-            "normalized": false, "special": true,
+            "normalized": false, "special": content.starts_with(['<', '[']),
         }));
     }
     fs::write(folder.path().join("tokenizer.json"), tokenizer.to_string()).unwrap();
@@ -154,7 +154,7 @@ const KIMI: [&str; 5] = [
     "<|tool_call_end|>",
     "<|tool_calls_section_end|>",
 ];
-const HARMONY: [&str; 8] = [
+const HARMONY: [&str; 10] = [
     "<|start|>",
     "<|channel|>",
     "<|message|>",
@@ -163,6 +163,8 @@ const HARMONY: [&str; 8] = [
     "<|call|>",
     "<|return|>",
     "assistant",
+    "analysis",
+    "final",
 ];
 
 /// Every published form, whether its marks are special tokens or text: the call is the same, whole and in pieces.
@@ -187,7 +189,7 @@ fn a_model_calls_tools_in_its_own_form() {
             let (server, _folder) = with_tokens(&speaks_of(says), tokens);
             for seed in 0..2 {
                 let mut body = json!({
-                    "messages": [{"role": "user", "content": "Feed the fox."}], "seed": seed, "max_tokens": 150,
+                    "messages": [{"role": "user", "content": "Feed the fox."}], "seed": seed, "max_tokens": 400,
                     "tool_choice": "required", "parallel_tool_calls": false,
                     "tools": [{"type": "function", "function": {"name": "feed", "parameters": parameters()}}],
                 });
@@ -230,6 +232,42 @@ fn a_model_calls_tools_in_its_own_form() {
             let choice = &ask(&server, CHAT, &free)["choices"][0];
             assert_eq!(choice["message"].get("tool_calls"), None, "{says}: {choice}");
             assert!(!choice["message"]["content"].as_str().unwrap().is_empty(), "{says}: {choice}");
+        }
+    });
+}
+
+/// In Harmony the grammar begins with the header of the message behind the thought, and a form behind that header.
+#[test]
+fn a_message_to_a_function_comes_behind_a_thought() {
+    watch(|| {
+        let template = speaks_of("<|channel|>functions.") + "<|start|>assistant";
+        let (server, _folder) = with_tokens(&template, &HARMONY);
+        let tool =
+            json!([{"type": "function", "function": {"name": "feed", "parameters": parameters()}}]);
+        let thinks = 2048 - 2;
+        for (fields, bias) in [
+            (json!({"tools": tool, "tool_choice": "required"}), 100),
+            (json!({"tools": tool, "tool_choice": "required"}), -100),
+            (json!({"structured_outputs": {"choice": ["yes", "no"]}}), 100),
+            (json!({"structured_outputs": {"choice": ["yes", "no"]}}), -100),
+        ] {
+            let mut body = json!({
+                "messages": [{"role": "user", "content": "Once upon a time"}], "seed": 3, "max_tokens": 150,
+                "max_reasoning_tokens": 3, "logit_bias": {thinks.to_string(): bias},
+            });
+            body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            let whole = ask(&server, CHAT, &body);
+            let message = &whole["choices"][0]["message"];
+            let thought = message["reasoning_content"].as_str();
+            assert_eq!(thought.is_some_and(|text| !text.is_empty()), bias > 0, "{whole}");
+            if fields.get("tools").is_some() {
+                let function = &message["tool_calls"][0]["function"];
+                assert_eq!(function["name"], "feed", "{whole}");
+                let arguments = function["arguments"].as_str().unwrap();
+                assert!(serde_json::from_str::<Value>(arguments).is_ok(), "{whole}");
+            } else {
+                assert!(["yes", "no"].map(Value::from).contains(&message["content"]), "{whole}");
+            }
         }
     });
 }
