@@ -65,6 +65,19 @@ fn messages_are_written_by_the_template() {
 }
 
 #[test]
+fn a_budget_for_thoughts_is_for_models_that_think() {
+    let args = ["chat", "--max-reasoning-tokens", "1", "--max-tokens", "5"];
+    let told = pipe(&args, "Once upon a time\n/set max_reasoning_tokens off\n/retry\n");
+    assert!(
+        told.stderr.contains("max_reasoning_tokens is for a model that thinks"),
+        "{}",
+        told.stderr
+    );
+    assert_eq!(told.code, Some(1));
+    assert!(!told.stdout.is_empty());
+}
+
+#[test]
 fn thoughts_are_not_the_answer() {
     let folder = ember("{% for m in messages %}{{ m.content }}{% endfor %}<think>\n");
     let args = ["chat", "--model", text(folder.path()), "--max-tokens", "10"];
