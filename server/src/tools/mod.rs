@@ -176,7 +176,9 @@ pub(super) fn splitter(
 ) -> AnswerSplitter {
     let is_bound = has_format || toolbox.is_some_and(|toolbox| toolbox.is_required);
     let thoughts = service.pretrained.tokenizer.thoughts_after(prompt);
-    let thoughts = match is_bound && !thoughts.has_tokens() {
+    // Where messages have headers, calls are found in them.
+    let has_headers = toolbox.is_some_and(|toolbox| !toolbox.style.answer.is_empty());
+    let thoughts = match is_bound && !thoughts.has_tokens() && !has_headers {
         true => Thoughts::none(),
         false => thoughts,
     };
