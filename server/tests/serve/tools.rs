@@ -231,7 +231,9 @@ fn a_model_calls_tools_in_its_own_form() {
             });
             let choice = &ask(&server, CHAT, &free)["choices"][0];
             assert_eq!(choice["message"].get("tool_calls"), None, "{says}: {choice}");
-            assert!(!choice["message"]["content"].as_str().unwrap().is_empty(), "{says}: {choice}");
+            // In Harmony, so few tokens may be no more than a header.
+            let is_empty = choice["message"]["content"].as_str().unwrap().is_empty();
+            assert!(!is_empty || tokens == HARMONY, "{says}: {choice}");
         }
     });
 }
