@@ -39,7 +39,7 @@ impl Sizes {
             read += taken;
         }
         let text = TEXT.min(config.context_length);
-        let bytes = |heads: KvHeads| 2 * heads.n_kv_heads * heads.head_dim * BYTES;
+        let bytes = |heads: KvHeads| heads.numbers() * BYTES;
         let attends = |i: &usize| llama.layer(*i).mixer == Mixer::Attention;
         let attention = (0..config.n_layers).filter(attends);
         let seen = |i: usize| llama.layer(i).window.unwrap_or(text).min(text);

@@ -172,6 +172,16 @@ impl StoredTensor<'_> {
         Ok(Self::turned(dtype, bytes))
     }
 
+    /// The same matrix, which has so many `columns`, as `[columns, rows]`.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub(super) fn transposed(&self, columns: usize) -> Result<Self> {
+        let (dtype, mut buffer) = (self.dtype(), Vec::new());
+        let matrix = self.bytes(0..self.length(), &mut buffer)?;
+        Ok(Self::turned(dtype, convert::transposed(matrix, dtype, columns).to_vec()))
+    }
+
     /// A matrix that somebody else quantized.
     pub(super) fn quantized(matrix: QuantizedMatrix) -> Self {
         Self { stored: Stored::Quantized(matrix), part: None }

@@ -140,6 +140,7 @@ impl<'a> Weights<'a> {
             | Role::Part { .. }
             | Role::OneOf { .. }
             | Role::KeysAndValues { .. }
+            | Role::HalfOfHead { .. }
             | Role::Columns(_)
             | Role::Transposed => storage.layers.map(MatrixFormat::Quantized),
             Role::Router | Role::Convolution { .. } => None,

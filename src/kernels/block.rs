@@ -2,6 +2,7 @@
 
 mod int8;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use burn::tensor::DType;
@@ -84,6 +85,8 @@ pub struct LayerLayout {
     pub n_kv_heads: usize,
     pub head_dim: usize,
     pub format: KvFormat,
+    /// Whether keys are values too, and no others are kept.
+    is_latent: bool,
     /// In bytes.
     start: usize,
 }
@@ -92,7 +95,7 @@ pub struct LayerLayout {
 /// kernel.
 ///
 /// The keys of a head are a panel whose outputs are positions: `[head_dim][32]`. Its values are
-/// panels of 16 outputs, whose inner dimension is positions: `[head_dim / 16][32][16]`.
+/// panels of 16 outputs, whose inner dimension is positions: `[head_dim / 16][32][16]`. Latent keys are values too.
 #[derive(Debug)]
 pub struct Block {
     lines: Vec<Line>,
@@ -106,9 +109,17 @@ struct Line([u8; 64]);
 impl BlockLayout {
     /// The layout for layers that have `[n_kv_heads, head_dim]` each.
     pub fn new(heads: impl IntoIterator<Item = [usize; 2]>, format: KvFormat) -> Self {
+        Self::with_latents(heads.into_iter().map(|heads| (heads, false)), format)
+    }
+
+    /// The same, where some layers keep keys that are values too.
+    pub fn with_latents(
+        heads: impl IntoIterator<Item = ([usize; 2], bool)>,
+        format: KvFormat,
+    ) -> Self {
         let mut start = 0;
-        let layer = |[n_kv_heads, head_dim]: [usize; 2]| {
-            let layer = LayerLayout { n_kv_heads, head_dim, format, start };
+        let layer = |([n_kv_heads, head_dim], is_latent): ([usize; 2], bool)| {
+            let layer = LayerLayout { n_kv_heads, head_dim, format, is_latent, start };
             start += layer.bytes();
             layer
         };
@@ -162,7 +173,8 @@ impl LayerLayout {
     }
 
     fn head_bytes(&self) -> usize {
-        self.key_bytes() + self.value_panels() * self.value_panel_bytes()
+        let values = if self.is_latent { 0 } else { self.value_panels() };
+        self.key_bytes() + values * self.value_panel_bytes()
     }
 
     fn head_start(&self, head: usize) -> usize {
@@ -191,13 +203,29 @@ impl Block {
         head: usize,
         room: &'a mut Vec<[f32; BLOCK]>,
     ) -> &'a [[f32; BLOCK]] {
+        self.key_rows::<I>(layer, head, 0..layer.head_dim, room)
+    }
+
+    /// Some of these, from a multiple of 16 on.
+    #[inline(always)]
+    fn key_rows<'a, I: Isa>(
+        &'a self,
+        layer: LayerLayout,
+        head: usize,
+        rows: Range<usize>,
+        room: &'a mut Vec<[f32; BLOCK]>,
+    ) -> &'a [[f32; BLOCK]] {
         let start = layer.head_start(head);
         let bytes = &self.bytes()[start..start + layer.key_bytes()];
         match layer.format.numbers() {
             Some(format) => with_number!(format, N => {
-                N::widen_panel::<I, BLOCK>(cast_slice::<u8, N>(bytes).as_chunks().0, room)
+                let (keys, _) = cast_slice::<u8, N>(bytes).as_chunks();
+                N::widen_panel::<I, BLOCK>(&keys[rows], room)
             }),
-            None => int8::widen_keys::<I>(cast_slice(bytes), layer.head_dim, room),
+            None => {
+                let groups = rows.start / VALUE_LANES..rows.end.div_ceil(VALUE_LANES);
+                int8::widen_keys::<I>(&cast_slice(bytes)[groups], rows.len(), room)
+            }
         }
     }
 
@@ -210,6 +238,17 @@ impl Block {
         panel: usize,
         room: &'a mut Vec<[f32; VALUE_LANES]>,
     ) -> &'a [[f32; VALUE_LANES]] {
+        if layer.is_latent {
+            let first = panel * VALUE_LANES;
+            let rows = first..layer.head_dim.min(first + VALUE_LANES);
+            let mut keys = Vec::new();
+            let keys = self.key_rows::<I>(layer, head, rows, &mut keys);
+            room.resize(BLOCK, [0.0; VALUE_LANES]);
+            for (i, key) in keys.iter().enumerate() {
+                room.iter_mut().zip(key).for_each(|(value, key)| value[i] = *key);
+            }
+            return room;
+        }
         let length = layer.value_panel_bytes();
         let start = layer.head_start(head) + layer.key_bytes() + panel * length;
         let bytes = &self.bytes()[start..start + length];
@@ -227,7 +266,7 @@ impl Block {
     }
 
     /// Writes keys and values of one layer, both `[positions, n_kv_heads * head_dim]`, from
-    /// position `first` of the block on.
+    /// position `first` of the block on. Beside latent keys no values are kept.
     ///
     /// # Panics
     /// Where they do not fit into the block.
@@ -290,6 +329,9 @@ impl Block {
                     *number = key[head * head_dim + i];
                 }
                 N::narrow(numbers, &mut lanes[positions.clone()]);
+            }
+            if layer.is_latent {
+                continue;
             }
             let (rows, _) = cast_slice_mut::<u8, N>(value_panels).as_chunks_mut::<VALUE_LANES>();
             for (position, value) in positions.clone().zip(values.chunks_exact(width)) {

@@ -191,7 +191,7 @@ mod tests {
     const BYTES: usize = 2 * 2 * 16 * 32 * 4;
 
     fn pool(blocks: usize) -> KvPool {
-        let layers = vec![KvHeads { n_kv_heads: 1, head_dim: 16 }; 2];
+        let layers = vec![KvHeads::new(1, 16); 2];
         KvPool::new(layers, &Device::flex(), DType::F32, blocks * BYTES)
     }
 

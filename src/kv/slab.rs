@@ -58,7 +58,7 @@ impl Slab {
         budget: usize,
     ) -> Option<Arc<Self>> {
         let (dtype, int8) = (format.dtype(), format == KvFormat::Int8);
-        let shape = |&KvHeads { n_kv_heads, head_dim }| SlotShape { n_kv_heads, head_dim, int8 };
+        let shape = |&KvHeads { n_kv_heads, head_dim, .. }| SlotShape { n_kv_heads, head_dim, int8 };
         let shapes: Vec<SlotShape> = layers.iter().map(shape).collect();
         let fits = || shapes.iter().all(|shape| attention::fits(shape.head_dim));
         let has_kernels = has_cubes(device) && fits();
@@ -205,7 +205,7 @@ mod tests {
     use crate::cube::devices;
     use crate::error::Error;
 
-    const LAYERS: [KvHeads; 2] = [KvHeads { n_kv_heads: 1, head_dim: 4 }; 2];
+    const LAYERS: [KvHeads; 2] = [KvHeads::new(1, 4); 2];
 
     /// Writes a key and a value to the first position of a slot, in the second layer.
     fn write(slab: &Slab, slot: &Slot, number: f32) {

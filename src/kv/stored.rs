@@ -109,9 +109,9 @@ impl KvPool {
         format: KvFormat,
         budget: usize,
     ) -> Self {
-        let heads = layers.iter().map(|heads| [heads.n_kv_heads, heads.head_dim]);
+        let heads = layers.iter().map(|heads| ([heads.n_kv_heads, heads.head_dim], heads.is_latent));
         let stored = Stored {
-            panels: BlockLayout::new(heads, format),
+            panels: BlockLayout::with_latents(heads, format),
             dtype,
             #[cfg(feature = "cube")]
             slab: Slab::of(&layers, device, format, budget),
@@ -253,7 +253,7 @@ impl KvCache {
 mod tests {
     use super::*;
 
-    const HEADS: KvHeads = KvHeads { n_kv_heads: 1, head_dim: 16 };
+    const HEADS: KvHeads = KvHeads::new(1, 16);
 
     #[test]
     fn blocks_keep_their_panels_for_the_next_owner() {

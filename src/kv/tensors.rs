@@ -106,7 +106,7 @@ fn check_memory(layers: &[KvHeads], tokens: usize, dtype: DType, device: &Device
 mod tests {
     use super::*;
 
-    const LARGE: KvHeads = KvHeads { n_kv_heads: 8, head_dim: 128 };
+    const LARGE: KvHeads = KvHeads::new(8, 128);
 
     #[test]
     fn memory_that_cannot_be_is_an_error() {

@@ -52,7 +52,7 @@ impl Place {
         Self {
             layer: llama.kv_layer(index),
             is_source: llama.is_source(index),
-            scoring: llama.scoring(index, config.kv_heads(index).head_dim),
+            scoring: llama.scoring(index, config.whole_heads(index).head_dim),
             rope: llama.rope_of(index),
         }
     }
@@ -94,7 +94,7 @@ impl Attention {
         layer: usize,
     ) -> Result<Self> {
         let d_model = config.d_model;
-        let KvHeads { n_kv_heads, head_dim } = config.kv_heads(layer);
+        let KvHeads { n_kv_heads, head_dim, .. } = config.whole_heads(layer);
         let (d_q, d_kv) = (config.n_heads * head_dim, n_kv_heads * head_dim);
         let linear = |(part, role): (&str, Role), shape, bias| {
             Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)

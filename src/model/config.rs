@@ -160,6 +160,22 @@ pub struct KvHeads {
     pub n_kv_heads: usize,
     /// The length of a key or a value, and of a query.
     pub head_dim: usize,
+    /// Whether values are keys, and nothing else is kept: one vector for all heads, of which attention takes up the
+    /// latent part (latent attention).
+    pub is_latent: bool,
+}
+
+impl KvHeads {
+    /// With keys and values of each head.
+    pub const fn new(n_kv_heads: usize, head_dim: usize) -> Self {
+        Self { n_kv_heads, head_dim, is_latent: false }
+    }
+
+    /// How many numbers are kept of a position.
+    pub const fn numbers(self) -> usize {
+        let keys = self.n_kv_heads * self.head_dim;
+        if self.is_latent { keys } else { 2 * keys }
+    }
 }
 
 /// Where the keys and values of a layer come from.
@@ -506,14 +522,24 @@ impl ModelConfig {
         }
     }
 
-    /// The heads of keys and values that layer `index` attends to.
+    /// The heads of keys and values that layer `index` attends to. With latent attention, what the CPU keeps: other
+    /// devices keep keys and values of each head.
     pub fn kv_heads(&self, index: usize) -> KvHeads {
-        let &Self { n_kv_heads, head_dim, .. } = self;
+        let Family::Llama(LlamaConfig { latent: Some(latent), layers, .. }) = &self.family else {
+            return self.whole_heads(index);
+        };
+        let rotated = layers[0].rope.as_ref().and_then(|rope| rope.rotated);
+        let head_dim = latent.rank.saturating_add(rotated.unwrap_or(self.head_dim));
+        KvHeads { n_kv_heads: 1, head_dim, is_latent: true }
+    }
+
+    /// The heads of queries, keys and values of layer `index`, with keys and values of each head.
+    pub(crate) fn whole_heads(&self, index: usize) -> KvHeads {
         let own = match &self.family {
             Family::Llama(llama) => llama.layer(index).heads,
             Family::Gpt2 => None,
         };
-        own.unwrap_or(KvHeads { n_kv_heads, head_dim })
+        own.unwrap_or(KvHeads::new(self.n_kv_heads, self.head_dim))
     }
 
     /// The heads of each layer that has keys and values of its own.
@@ -523,6 +549,14 @@ impl ModelConfig {
             Family::Gpt2 => true,
         };
         (0..self.n_layers).filter(keeps).map(|i| self.kv_heads(i)).collect()
+    }
+
+    /// The same on a device without the kernels of the CPU.
+    #[cfg(feature = "burn")]
+    pub(super) fn whole_kv_layers(&self) -> Vec<KvHeads> {
+        let whole = KvHeads::new(self.n_kv_heads, self.head_dim);
+        let layers = self.kv_layers().into_iter();
+        layers.map(|heads| if heads.is_latent { whole } else { heads }).collect()
     }
 
     /// Whether any layer has keys and values of its own. Asked before anything of the model is loaded, so a
@@ -585,7 +619,7 @@ impl ModelConfig {
 
     fn attention_weights(&self, index: usize) -> usize {
         let &Self { d_model, n_heads, .. } = self;
-        let KvHeads { n_kv_heads, head_dim } = self.kv_heads(index);
+        let KvHeads { n_kv_heads, head_dim, .. } = self.whole_heads(index);
         let latent = match &self.family {
             Family::Llama(llama) => llama.latent.zip(llama.layers[0].rope.as_ref()),
             Family::Gpt2 => None,

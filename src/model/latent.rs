@@ -1,7 +1,8 @@
 //! Latent attention (MLA): keys and values of all heads come from one short vector of each position, and one
 //! part of each key is the same in all heads (DeepSeek-V2, arXiv 2405.04434).
 //!
-//! This is the expanded form: what attention reads, and what is kept, are the keys and values of each head.
+//! This is the expanded form: what attention reads, and what is kept, are the keys and values of each head. On the CPU
+//! there is an absorbed one, which keeps the latents.
 
 use burn::module::Module;
 use burn::tensor::{Tensor, s};
@@ -17,6 +18,9 @@ use crate::error::Result;
 
 /// The epsilon of the norms of the latent vectors. transformers has it from no file.
 pub(super) const EPS: f64 = 1e-6;
+
+/// What makes keys and values of latent vectors, in a checkpoint.
+pub(super) const UP: &str = "kv_b_proj";
 
 /// Latent attention. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
@@ -85,45 +89,40 @@ impl HeadShape {
     }
 }
 
-/// Loads the parts of latent attention in `name`: `linear` a matrix of a name, a shape and a role, with a bias or
-/// not, and `norm` a norm of a name and a length.
+/// Loads the parts of latent attention in `name`: `linear` a matrix of a name and a shape, with a bias or not, and
+/// `norm` a norm of a name and a length.
 pub(super) struct Parts<L, N> {
     pub(super) query_down: Option<(L, N)>,
     pub(super) query_up: L,
     pub(super) down: L,
     pub(super) norm: N,
-    pub(super) up: L,
     pub(super) output: L,
 }
 
 impl<L, N> Parts<L, N> {
     pub(super) fn load(
         (config, llama, latent): (&ModelConfig, &LlamaConfig, &LatentConfig),
-        linear: impl Fn(&str, [usize; 2], (Role, bool)) -> Result<L>,
+        linear: impl Fn(&str, [usize; 2], bool) -> Result<L>,
         norm: impl Fn(&str, usize) -> Result<N>,
     ) -> Result<Self> {
         let shape = HeadShape::of(config, llama, latent);
         let HeadShape { n_heads, head_dim, rotated, value_dim, rank, .. } = shape;
         let (d_model, bias) = (config.d_model, llama.qkv_bias);
         let d_q = n_heads * head_dim;
-        let layer = |name: &str, shape, bias| linear(name, shape, (Role::Layer, bias));
         let (query_down, query_up) = match latent.query_rank {
             Some(rank) => {
-                let down = layer("q_a_proj", [rank, d_model], bias)?;
+                let down = linear("q_a_proj", [rank, d_model], bias)?;
                 let norm = norm("q_a_layernorm", rank)?;
-                (Some((down, norm)), layer("q_b_proj", [d_q, rank], false)?)
+                (Some((down, norm)), linear("q_b_proj", [d_q, rank], false)?)
             }
-            None => (None, layer("q_proj", [d_q, d_model], false)?),
+            None => (None, linear("q_proj", [d_q, d_model], false)?),
         };
-        let d_kv = n_heads * (shape.plain() + value_dim);
-        let role = Role::KeysAndValues { heads: n_heads, plain: shape.plain() };
         Ok(Self {
             query_down,
             query_up,
-            down: layer("kv_a_proj_with_mqa", [rank + rotated, d_model], bias)?,
+            down: linear("kv_a_proj_with_mqa", [rank + rotated, d_model], bias)?,
             norm: norm("kv_a_layernorm", rank)?,
-            up: linear("kv_b_proj", [d_kv, rank], (role, false))?,
-            output: layer("o_proj", [d_model, n_heads * value_dim], llama.o_bias)?,
+            output: linear("o_proj", [d_model, n_heads * value_dim], llama.o_bias)?,
         })
     }
 }
@@ -138,21 +137,26 @@ impl LatentAttention {
     ) -> Result<Self> {
         let parts = Parts::load(
             (config, llama, latent),
-            |part, shape, (role, bias)| {
-                Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
+            |part, shape, bias| {
+                Linear::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
             },
             |part, length| RmsNorm::load(weights, &format!("{name}.{part}"), length, EPS),
         )?;
         let (q_a_proj, q_a_layernorm) = parts.query_down.unzip();
+        let shape = HeadShape::of(config, llama, latent);
+        let HeadShape { n_heads, value_dim, rank, .. } = shape;
+        let role = Role::KeysAndValues { heads: n_heads, plain: shape.plain() };
+        let rows = n_heads * (shape.plain() + value_dim);
+        let up = format!("{name}.{UP}");
         Ok(Self {
             q_a_proj,
             q_a_layernorm,
             q_b_proj: parts.query_up,
             kv_a_proj_with_mqa: parts.down,
             kv_a_layernorm: parts.norm,
-            kv_b_proj: parts.up,
+            kv_b_proj: Linear::load(weights, &up, [rows, rank], role, false)?,
             o_proj: parts.output,
-            shape: HeadShape::of(config, llama, latent),
+            shape,
             place: Place::of(config, llama, layer),
         })
     }

@@ -7,13 +7,14 @@ use burn::tensor::{DType, Device};
 #[cfg(feature = "cube")]
 use super::MostLikely;
 use super::architecture::shares_head;
-use super::config::Family;
+use super::config::{Family, KvHeads};
 use super::decoder::Decoder;
 use super::gpt2::Gpt2;
 use super::network::{Network, Output};
 use super::{Input, Model, ModelConfig, Source};
 use crate::adapter::Sites;
 use crate::burn_threads;
+use crate::device::has_kernels;
 use crate::error::{DeviceError, Result};
 use crate::kernels::{Cpu, KvFormat};
 use crate::kv::KvPool;
@@ -47,6 +48,14 @@ impl Loaded {
     }
 }
 
+/// What a device keeps in each layer with keys and values.
+fn kv_layers(config: &ModelConfig, device: &Device) -> Vec<KvHeads> {
+    match has_kernels(device) {
+        true => config.kv_layers(),
+        false => config.whole_kv_layers(),
+    }
+}
+
 impl Model {
     /// Loads the tensors that `config` requires from `weights`. On the CPU, the model computes with
     /// the current [`Cpu`]. A head that should be tied, and that has other numbers than the embedding,
@@ -64,7 +73,7 @@ impl Model {
         let (embedding_formats, storage) = (weights.embedding_formats(), weights.storage());
         let cpu = Cpu::current();
         let budget = KvPool::default_budget(&device);
-        let (layers, states) = (config.kv_layers(), config.states());
+        let (layers, states) = (kv_layers(&config, &device), config.states());
         let kv_pool =
             KvPool::with_format(layers, &states, &device, dtype, KvFormat::of(dtype), budget);
         let device = Some(device);
@@ -106,7 +115,7 @@ impl Model {
         let Loaded { device: Some(device), dtype, .. } = &self.loaded else {
             return KvPool::counted(budget);
         };
-        let (layers, states) = (self.config.kv_layers(), self.config.states());
+        let (layers, states) = (kv_layers(&self.config, device), self.config.states());
         KvPool::with_format(layers, &states, device, *dtype, format, budget)
     }
 

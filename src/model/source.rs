@@ -29,6 +29,15 @@ pub enum Role {
     /// The linear layer of latent attention from which each of `heads` heads has `plain` numbers of its key, and then
     /// its value. A GGUF file may have a tensor of keys, `[heads, in, plain]`, and one of values, `[heads, out, in]`.
     KeysAndValues { heads: usize, plain: usize },
+    /// A half of that of one head: of its key, turned, `[in, plain]`, so that a query meets what keys are made from
+    /// (`is_key`), or of its value.
+    HalfOfHead {
+        is_key: bool,
+        head: usize,
+        heads: usize,
+        plain: usize,
+        value_dim: usize,
+    },
     /// Columns of one of several linear layers that are stored as one tensor.
     Columns(Columns),
     /// The linear layer that chooses experts: it is small, and never quantized.

@@ -83,8 +83,10 @@ impl Model {
             };
             let sinks = sinks.get(layer).and_then(Option::as_deref);
             let scoring = Scoring { sinks, ..scoring_of(&self.config, layer) };
-            let kv_heads = self.config.kv_heads(layer);
-            let mut heads = vec![Vec::new(); self.config.n_heads];
+            let n_heads = self.config.n_heads;
+            let head_dim = q.len() / ids.len() / n_heads;
+            let kv_heads = KvHeads::new(k.len() / ids.len() / head_dim, head_dim);
+            let mut heads = vec![Vec::new(); n_heads];
             for (position, q) in q.chunks_exact(q.len() / ids.len()).enumerate() {
                 let seen = &k[..k.len() / ids.len() * (position + 1)];
                 let weights = weights_of(kv_heads, scoring, q, seen);
@@ -297,7 +299,7 @@ impl Mixing {
         let sinks = sinks.map(to_host).transpose()?;
         let scoring = Scoring { sinks: sinks.as_deref(), ..scoring };
         let trace = LayerTrace {
-            weights: weights_of(KvHeads { n_kv_heads, head_dim }, scoring, &rotated_query, &keys),
+            weights: weights_of(KvHeads::new(n_kv_heads, head_dim), scoring, &rotated_query, &keys),
             query: last(&merge_heads(q))?,
             key: last(&merge_heads(k))?,
             value: last(&merge_heads(v))?,
@@ -356,7 +358,7 @@ impl Network {
 /// How a layer scores.
 fn scoring_of(config: &ModelConfig, layer: usize) -> Scoring<'static> {
     match &config.family {
-        Family::Llama(llama) => llama.scoring(layer, config.kv_heads(layer).head_dim),
+        Family::Llama(llama) => llama.scoring(layer, config.whole_heads(layer).head_dim),
         Family::Gpt2 => Scoring::new(config.head_dim),
     }
 }
@@ -364,7 +366,7 @@ fn scoring_of(config: &ModelConfig, layer: usize) -> Scoring<'static> {
 /// What a query attends to: for each head, a weight for each of the positions in `keys`,
 /// `[seq, n_kv_heads * head_dim]`. `q` is `[n_heads * head_dim]`.
 fn weights_of(
-    KvHeads { n_kv_heads, head_dim }: KvHeads,
+    KvHeads { n_kv_heads, head_dim, .. }: KvHeads,
     scoring: Scoring<'_>,
     q: &[f32],
     keys: &[f32],

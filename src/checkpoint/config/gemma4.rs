@@ -47,10 +47,10 @@ impl Gemma4File {
         let Some(layers) = &self.per_layer_config else {
             let of_full = self.num_global_key_value_heads.filter(|_| self.shares_matrix());
             return Ok(match is_full {
-                true => KvHeads {
-                    n_kv_heads: of_full.unwrap_or(heads.n_kv_heads),
-                    head_dim: self.global_head_dim.unwrap_or(512),
-                },
+                true => KvHeads::new(
+                    of_full.unwrap_or(heads.n_kv_heads),
+                    self.global_head_dim.unwrap_or(512),
+                ),
                 false => heads,
             });
         };
@@ -162,7 +162,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         return Err(unsupported(origin, "use_bidirectional_attention", both, causal));
     }
     let n_kv_heads = *file.num_key_value_heads.get_or_insert(4);
-    let heads = KvHeads { n_kv_heads, head_dim: file.head_dim.unwrap_or(256) };
+    let heads = KvHeads::new(n_kv_heads, file.head_dim.unwrap_or(256));
     let count = file.num_hidden_layers;
     let shared = own.num_kv_shared_layers.unwrap_or(0);
     if shared > 0 && shared >= count {
@@ -244,7 +244,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
 
 /// Rejects heads of a layer that cannot be.
 fn check_heads(heads: KvHeads, n_heads: usize, origin: &str) -> Result<()> {
-    let KvHeads { n_kv_heads, head_dim } = heads;
+    let KvHeads { n_kv_heads, head_dim, .. } = heads;
     if head_dim == 0 || !head_dim.is_multiple_of(2) || head_dim > i32::MAX as usize {
         let even = "an even size (RoPE turns pairs)";
         return Err(unsupported(origin, "head_dim", head_dim, even));

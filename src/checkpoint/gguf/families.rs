@@ -118,14 +118,10 @@ impl Keys<'_> {
             other => other,
         };
         let full_rope = plain.rope.map(proportional);
-        let heads = |i: usize| KvHeads {
-            n_kv_heads: kv_heads[i % kv_heads.len()],
-            head_dim: sizes[usize::from(slides[i])],
-        };
-        let swa = KvHeads {
-            n_kv_heads: kv_heads.iter().copied().find(|heads| *heads > 0).unwrap_or(0),
-            head_dim: sizes[1],
-        };
+        let heads =
+            |i: usize| KvHeads::new(kv_heads[i % kv_heads.len()], sizes[usize::from(slides[i])]);
+        let of_first = kv_heads.iter().copied().find(|heads| *heads > 0).unwrap_or(0);
+        let swa = KvHeads::new(of_first, sizes[1]);
         let n_heads = self.size("attention.head_count")?;
         let mut layers = Vec::with_capacity(count);
         for i in 0..count {

@@ -90,6 +90,20 @@ impl<'a> Files<'a> {
         {
             return self.find_keys_and_values([&keys, &values], [n_out, n_in], [heads, plain]);
         }
+        if let Role::HalfOfHead { is_key, head, heads, plain, value_dim } = role {
+            let (rows, shape) = (plain + value_dim, [n_out, n_in]);
+            if self.has(name) {
+                let (first, rank) = (head * rows, if is_key { n_out } else { n_in });
+                let both = self.find(name, &[heads * rows, rank])?;
+                return match is_key {
+                    true => both.rows(first, [plain, rank]).transposed(rank),
+                    false => Ok(both.rows(first + plain, shape)),
+                };
+            }
+            let part = if is_key { "k_b_proj" } else { "v_b_proj" };
+            let all = self.find(&name.replace("kv_b_proj", part), &[heads * n_out, n_in])?;
+            return Ok(all.rows(head * n_out, shape));
+        }
         if let Role::Columns(columns) = role {
             if self.has(&format!("{name}_blocks")) && n_in.is_multiple_of(mxfp4::GROUP) {
                 return self.find_mxfp4(name, [n_out, n_in], columns);

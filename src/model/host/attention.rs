@@ -53,7 +53,7 @@ impl Attention {
         index: usize,
     ) -> Result<Self> {
         let (d_model, source) = (config.d_model, llama.layer(index).source);
-        let KvHeads { n_kv_heads, head_dim } = config.kv_heads(index);
+        let KvHeads { n_kv_heads, head_dim, .. } = config.kv_heads(index);
         let (d_q, d_kv) = (config.n_heads * head_dim, n_kv_heads * head_dim);
         let linear = |(part, role): (&str, Role), shape, bias| {
             Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
@@ -97,7 +97,7 @@ impl Attention {
             key_norm: has_keys.then(key_norm).flatten().transpose()?,
             value_norm: (has_keys && llama.value_norm).then(value_norm),
             rope: llama.rope_of(index),
-            scoring: llama.scoring(index, head_dim),
+            scoring: llama.scoring(index, config.whole_heads(index).head_dim),
             sinks: llama.sinks.then(sinks).transpose()?,
             layer: llama.kv_layer(index),
             is_source: llama.is_source(index),
@@ -138,7 +138,10 @@ impl Attention {
                 linear([projection], x, rows, [q]);
                 pass.kept_numbers(self.layer, [k, v]);
             }
-            Projections::Latent(latent) => latent.forward(x, rows, [q, k, v]),
+            Projections::Latent(latent) => {
+                latent.forward(x, rows, [q, k]);
+                v.clone_from(k);
+            }
         }
         let mut gate = self.take_gate(q);
         norm(&self.query_norm, q);
@@ -162,7 +165,7 @@ impl Attention {
         let mixed = pass.attend_in_blocks(self.layer, q, k, v, self.scoring());
         watch(Stop::Mixed, &mixed);
         let mixed = match &self.projections {
-            Projections::Latent(latent) => latent.values(&mixed),
+            Projections::Latent(latent) => latent.values(&mixed, rows),
             _ if self.has_gate => {
                 recorded::gated(&mut gate, &mixed, Activation::Sigmoid);
                 gate

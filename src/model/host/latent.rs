@@ -1,11 +1,15 @@
-//! The queries, keys and values of latent attention on the CPU.
+//! Latent attention on the CPU, in its absorbed form.
+//!
+//! What is kept of a position is its latent vector, and the part of its keys that is rotated. A key is a matrix times the
+//! latent: the query takes that matrix to itself, and meets the latent. A value is another matrix times the latent:
+//! attention mixes the latents, and the matrix makes the value of the mixture. These sums have another order than those
+//! of the expanded form, so prompts are read in this form too, and a token has the same bits in both.
 
 use super::llama::RmsNorm;
-use super::{Linear, linear};
+use super::{Linear, Rows, linear};
 use crate::error::Result;
-use crate::model::adapted::Rows;
 use crate::model::config::{LatentConfig, LlamaConfig, ModelConfig};
-use crate::model::latent::{EPS, HeadShape, Parts};
+use crate::model::latent::{EPS, HeadShape, Parts, UP};
 use crate::model::source::{Role, Source};
 
 /// As [`latent`](crate::model::latent) defines them.
@@ -15,7 +19,10 @@ pub(super) struct Latent {
     query_up: Linear,
     down: Linear,
     norm: RmsNorm,
-    up: Linear,
+    /// For each head, `[rank, plain]`: from what is not rotated of a query to what meets latents.
+    keys: Vec<Linear>,
+    /// For each head, `[value_dim, rank]`: from a mixture of latents to one of values.
+    values: Vec<Linear>,
     shape: HeadShape,
 }
 
@@ -28,31 +35,46 @@ impl Latent {
         llama: &LlamaConfig,
         latent: &LatentConfig,
     ) -> Result<(Self, Linear)> {
+        let load = |part: &str, shape, role, bias| {
+            Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
+        };
         let parts = Parts::load(
             (config, llama, latent),
-            |part, shape, (role, bias)| {
-                Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
-            },
+            |part, shape, bias| load(part, shape, Role::Layer, bias),
             |part, length| {
                 let weight = format!("{name}.{part}.weight");
                 let weight = weights.numbers(&weight, length, Role::Layer)?;
                 Ok(RmsNorm { weight, eps: EPS as f32 })
             },
         )?;
-        let Parts { query_down, query_up, down, norm, up, output } = parts;
+        let Parts { query_down, query_up, down, norm, output } = parts;
         let shape = HeadShape::of(config, llama, latent);
-        Ok((Self { query_down, query_up, down, norm, up, shape }, output))
+        let HeadShape { n_heads: heads, value_dim, rank, .. } = shape;
+        let plain = shape.plain();
+        let halves = |is_key, [n_out, n_in]: [usize; 2]| -> Result<Vec<Linear>> {
+            let of_head = |head| {
+                let role = Role::HalfOfHead { is_key, head, heads, plain, value_dim };
+                load(UP, [n_out, n_in], role, false)
+            };
+            (0..heads).map(of_head).collect()
+        };
+        // Where all of a key is rotated, nothing is left to take.
+        let keys = if plain > 0 { halves(true, [rank, plain])? } else { Vec::new() };
+        let values = halves(false, [value_dim, rank])?;
+        Ok((Self { query_down, query_up, down, norm, keys, values, shape }, output))
     }
 
     /// The linear layers that adapters can change.
     pub(super) fn linears(&mut self) -> Vec<&mut Linear> {
         let query_down = self.query_down.as_mut().map(|(linear, _)| linear);
-        query_down.into_iter().chain([&mut self.query_up, &mut self.down, &mut self.up]).collect()
+        let ups = self.keys.iter_mut().chain(&mut self.values);
+        query_down.into_iter().chain([&mut self.query_up, &mut self.down]).chain(ups).collect()
     }
 
-    /// `x` is `[seq, d_model]`; each of the others becomes `[seq, n_heads * head_dim]`.
-    pub(super) fn forward(&self, x: &[f32], rows: &Rows, [q, k, v]: [&mut Vec<f32>; 3]) {
-        let HeadShape { head_dim, rotated, value_dim, rank, .. } = self.shape;
+    /// `x` is `[seq, d_model]`; `q` becomes `[seq, n_heads * (rotated + rank)]`, and `k`, which are values too,
+    /// `[seq, rotated + rank]`.
+    pub(super) fn forward(&self, x: &[f32], rows: &Rows, [q, k]: [&mut Vec<f32>; 2]) {
+        let HeadShape { n_heads, head_dim, rotated, rank, .. } = self.shape;
         let (plain, turn) = (self.shape.plain(), |i| self.shape.stored_at(i));
         let (mut latent, mut heads) = (Vec::new(), Vec::new());
         match &self.query_down {
@@ -63,12 +85,23 @@ impl Latent {
             }
             None => linear([&self.query_up], x, rows, [&mut heads]),
         }
-        for heads in [&mut *q, &mut *k, &mut *v] {
-            heads.clear();
+        let width = rotated + rank;
+        q.clear();
+        q.resize(rows.count * n_heads * width, 0.0);
+        for (q, head) in q.chunks_exact_mut(width).zip(heads.chunks_exact(head_dim)) {
+            let rotated = q[..rotated].iter_mut().enumerate();
+            rotated.for_each(|(i, q)| *q = head[plain + turn(i)]);
         }
-        for head in heads.chunks_exact(head_dim) {
-            q.extend((0..rotated).map(|i| head[plain + turn(i)]));
-            q.extend_from_slice(&head[..plain]);
+        let (mut of_head, mut absorbed) = (Vec::new(), Vec::new());
+        for (head, key) in self.keys.iter().enumerate() {
+            of_head.clear();
+            let queries = heads.chunks_exact(head_dim).skip(head).step_by(n_heads);
+            of_head.extend(queries.flat_map(|query| &query[..plain]));
+            linear([key], &of_head, rows, [&mut absorbed]);
+            let queries = q.chunks_exact_mut(width).skip(head).step_by(n_heads);
+            for (q, absorbed) in queries.zip(absorbed.chunks_exact(rank)) {
+                q[rotated..].copy_from_slice(absorbed);
+            }
         }
 
         let mut all = Vec::new();
@@ -76,20 +109,27 @@ impl Latent {
         let positions = || all.chunks_exact(rank + rotated);
         latent = positions().flat_map(|position| &position[..rank]).copied().collect();
         self.norm.apply(&mut latent);
-        linear([&self.up], &latent, rows, [&mut heads]);
-        for (heads, position) in heads.chunks_exact(heads.len() / rows.count).zip(positions()) {
-            for head in heads.chunks_exact(plain + value_dim) {
-                k.extend((0..rotated).map(|i| position[rank + turn(i)]));
-                k.extend_from_slice(&head[..plain]);
-                v.extend_from_slice(&head[plain..]);
-                v.resize(v.len() + head_dim - value_dim, 0.0);
-            }
+        k.clear();
+        for (position, latent) in positions().zip(latent.chunks_exact(rank)) {
+            k.extend((0..rotated).map(|i| position[rank + turn(i)]));
+            k.extend_from_slice(latent);
         }
     }
 
-    /// The values in what was mixed of them, `[seq, n_heads * head_dim]` -> `[seq, n_heads * value_dim]`.
-    pub(super) fn values(&self, mixed: &[f32]) -> Vec<f32> {
-        let heads = mixed.chunks_exact(self.shape.head_dim);
-        heads.flat_map(|head| &head[..self.shape.value_dim]).copied().collect()
+    /// The values of what was mixed of latents, `[seq, n_heads * (rotated + rank)]` -> `[seq, n_heads * value_dim]`.
+    pub(super) fn values(&self, mixed: &[f32], rows: &Rows) -> Vec<f32> {
+        let HeadShape { n_heads, rotated, value_dim, rank, .. } = self.shape;
+        let width = rotated + rank;
+        let mut all = vec![0.0; rows.count * n_heads * value_dim];
+        let (mut of_head, mut values) = (Vec::new(), Vec::new());
+        for (head, value) in self.values.iter().enumerate() {
+            of_head.clear();
+            let mixtures = mixed.chunks_exact(width).skip(head).step_by(n_heads);
+            of_head.extend(mixtures.flat_map(|mixture| &mixture[rotated..]));
+            linear([value], &of_head, rows, [&mut values]);
+            let parts = all.chunks_exact_mut(value_dim).skip(head).step_by(n_heads);
+            parts.zip(values.chunks_exact(value_dim)).for_each(|(all, row)| all.copy_from_slice(row));
+        }
+        all
     }
 }

@@ -26,7 +26,7 @@ struct Layer {
     /// Elements of all query heads of a position.
     queries: usize,
     /// Elements of all key heads of a position, and of all value heads.
-    keys: usize,
+    kept: usize,
     /// Whether it attends to keys and values. A state is left out: it is read once in a pass.
     has_keys: bool,
 }
@@ -76,7 +76,7 @@ impl Shape {
             if layer.has_keys {
                 let seen: usize = (before + 1..=before + new).map(|end| layer.seen(end)).sum();
                 attention += 2 * layer.queries * seen;
-                cache += 2 * layer.keys * (layer.seen(before + 1) + new - 1);
+                cache += layer.kept * (layer.seen(before + 1) + new - 1);
             }
             weights += layer.weights_of_a_pass(sequences * new);
         }
@@ -90,8 +90,8 @@ impl Shape {
 impl Layer {
     fn of(config: &ModelConfig, index: usize) -> Self {
         let mixing = config.mixing_weights(index);
-        let KvHeads { n_kv_heads, head_dim } = config.kv_heads(index);
-        let (queries, keys) = (config.n_heads * head_dim, n_kv_heads * head_dim);
+        let heads = config.kv_heads(index);
+        let (queries, kept) = (config.n_heads * heads.head_dim, heads.numbers());
         let Family::Llama(llama) = &config.family else {
             // Up and down projections.
             let weights = mixing + 2 * config.d_model * config.d_ff;
@@ -100,7 +100,7 @@ impl Layer {
                 experts: None,
                 window: None,
                 queries,
-                keys,
+                kept,
                 has_keys: true,
             };
         };
@@ -127,7 +127,7 @@ impl Layer {
             experts,
             window: layer.window,
             queries,
-            keys,
+            kept,
             has_keys,
         }
     }
@@ -187,7 +187,7 @@ pub mod tests {
         experts: None,
         window: None,
         queries: 8,
-        keys: 4,
+        kept: 8,
         has_keys: true,
     };
 
