@@ -65,6 +65,17 @@ pub(crate) struct Site {
     pub(crate) first: usize,
     /// The rows of the whole matrix.
     pub(crate) total: usize,
+    /// Whether these rows are the columns of the layer: so many as it has inputs.
+    pub(crate) is_turned: bool,
+}
+
+#[cfg(feature = "burn")]
+impl Site {
+    /// The shape of the whole matrix, `[out, in]`.
+    pub(crate) fn whole(&self) -> [usize; 2] {
+        let [n_out, n_in] = self.shape;
+        [self.total, if self.is_turned { n_out } else { n_in }]
+    }
 }
 
 #[cfg(feature = "burn")]

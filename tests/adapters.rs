@@ -11,8 +11,8 @@ use std::sync::Arc;
 use common::go_on;
 use common::texts::{alone, assert_same, finish, greedy};
 use common::{
-    assert_relatively_close, bundled, copy_of, copy_with_config, device, edit_json, ember,
-    expected_in, fixture, load,
+    Checkpoint, assert_relatively_close, bundled, copy_of, copy_with_config, device,
+    edit_checkpoint, edit_json, ember, expected_in, fixture, load,
 };
 use serde_json::{Value, json};
 use slowburn::adapter::Adapter;
@@ -141,6 +141,43 @@ fn nothing_else_in_a_batch_changes_a_bit() {
         }
     }
     assert!(preemptions > 0 && cached > 0, "{preemptions}, {cached}");
+}
+
+/// The matrix that makes keys and values of latents is taken apart by heads, and so are its changes.
+#[test]
+fn keys_and_values_of_latents_are_adapted() {
+    const RANK: usize = 2;
+    let name = "deepseek-v2";
+    let adapter = changed("plain", |config| config["r"] = json!(RANK));
+    edit_checkpoint(&adapter.path().join("adapter_model.safetensors"), |checkpoint| {
+        let mut made = Checkpoint { header: serde_json::Map::new(), data: Vec::new() };
+        for (layer, (part, shape)) in (0..3)
+            .flat_map(|layer| [("A", [RANK, 24]), ("B", [4 * (16 + 16), RANK])].map(|x| (layer, x)))
+        {
+            let number = |i: usize| ((i * i * 31 + i * 7 + layer) % 19) as f32 / 19.0 - 0.5;
+            let bytes = (0..shape[0] * shape[1]).flat_map(|i| number(i).to_le_bytes());
+            let bytes: Vec<u8> = bytes.collect();
+            let module = format!("base_model.model.model.layers.{layer}.self_attn.kv_b_proj");
+            made.add(&format!("{module}.lora_{part}.weight"), "F32", &shape, &bytes);
+        }
+        *checkpoint = made;
+    });
+    let pretrained = load(name, &device());
+    let read = pretrained.read_adapter(adapter.path()).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let model = fixture(&format!("models/{name}"));
+    checkpoint::merge(&model, adapter.path(), out.path()).unwrap();
+    let merged = Pretrained::load(out.path(), &device(), Precision::F32).unwrap();
+    let prompt: Vec<u32> = (2..25).collect();
+    let all = |model: &Model, adapter| {
+        let input = Input::whole(&prompt).with_adapter(adapter).with_logits(Logits::All);
+        model.forward(&mut [input]).unwrap()
+    };
+    let found = all(&pretrained.model, Some(&read));
+    for (row, reference) in zip(&found, &all(&merged.model, None)) {
+        assert_relatively_close(row, reference, 1e-5, name);
+    }
+    assert_ne!(found, all(&pretrained.model, None));
 }
 
 /// With another adapter, equal tokens have other keys and values.

@@ -98,14 +98,11 @@ fn held(model: &Model) -> Result<[usize; LENGTHS.len()]> {
 // ANCHOR_END: held
 
 pub(super) fn text() -> Result<String> {
-    let latents =
-        LENGTHS.map(|length| LAYERS * (LATENT.rank + ROTATED) * size_of::<f32>() * length);
     let rows = [
         ("keys and values", held(&model(vec![layer(Mixer::Attention)])?)?),
         ("3 of 4 convolutions", held(&model(three_of_four(CONVOLUTION))?)?),
         ("3 of 4 states", held(&model(three_of_four(DELTA_RULE))?)?),
-        ("latent, expanded", held(&latent_model()?)?),
-        ("latents, computed", latents),
+        ("latents", held(&latent_model()?)?),
     ];
     let mut out = String::from("The memory of a text, in kB\n\n");
     let heads: String = LENGTHS.iter().map(|length| format!("{length:>13}")).collect();

@@ -1,5 +1,6 @@
 //! Adapters as PEFT stores them: a folder with `adapter_config.json` and `adapter_model.safetensors`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -156,14 +157,21 @@ impl AdapterFolder {
         let mut changes: Vec<Option<Change>> = (0..sites.len()).map(|_| None).collect();
         let shape = |module: &str| {
             let (_, site) = sites.of_module(module).next()?;
-            Some([site.total, site.shape[1]])
+            Some(site.whole())
         };
         self.for_each(shape, |module, LowRank { down, up, rank, scale }| {
-            for (index, Site { shape: [n_out, n_in], first, .. }) in sites.of_module(module) {
-                let up = &up[first * rank..(first + n_out) * rank];
+            for (index, site) in sites.of_module(module) {
+                let [n_out, n_in] = site.shape;
+                let rows = if site.is_turned { n_in } else { n_out };
+                let up = &up[site.first * rank..(site.first + rows) * rank];
+                let [down, up] = match site.is_turned {
+                    false => [Cow::Borrowed(&down[..]), Cow::Borrowed(up)],
+                    // What is turned of a product is the product of what is turned.
+                    true => [transposed(up, rank), transposed(&down, n_out)].map(Cow::Owned),
+                };
                 changes[index] = Some(Change {
-                    down: Panels::from_numbers(&down, [rank, *n_in])?,
-                    up: Panels::from_numbers(up, [*n_out, rank])?,
+                    down: Panels::from_numbers(&down, [rank, n_in])?,
+                    up: Panels::from_numbers(&up, [n_out, rank])?,
                     scale,
                 });
             }
@@ -232,6 +240,12 @@ impl File {
         };
         Ok((alpha / divisor) as f32)
     }
+}
+
+/// A matrix with so many columns, turned.
+fn transposed(matrix: &[f32], columns: usize) -> Vec<f32> {
+    let column = |i: usize| matrix.iter().skip(i).step_by(columns);
+    (0..columns).flat_map(column).copied().collect()
 }
 
 /// Whether a field says the same as none.

@@ -173,7 +173,11 @@ impl LayerLayout {
     }
 
     fn head_bytes(&self) -> usize {
-        let values = if self.is_latent { 0 } else { self.value_panels() };
+        let values = if self.is_latent {
+            0
+        } else {
+            self.value_panels()
+        };
         self.key_bytes() + values * self.value_panel_bytes()
     }
 

@@ -58,7 +58,8 @@ impl Slab {
         budget: usize,
     ) -> Option<Arc<Self>> {
         let (dtype, int8) = (format.dtype(), format == KvFormat::Int8);
-        let shape = |&KvHeads { n_kv_heads, head_dim, .. }| SlotShape { n_kv_heads, head_dim, int8 };
+        let shape =
+            |&KvHeads { n_kv_heads, head_dim, .. }| SlotShape { n_kv_heads, head_dim, int8 };
         let shapes: Vec<SlotShape> = layers.iter().map(shape).collect();
         let fits = || shapes.iter().all(|shape| attention::fits(shape.head_dim));
         let has_kernels = has_cubes(device) && fits();

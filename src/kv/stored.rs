@@ -109,7 +109,8 @@ impl KvPool {
         format: KvFormat,
         budget: usize,
     ) -> Self {
-        let heads = layers.iter().map(|heads| ([heads.n_kv_heads, heads.head_dim], heads.is_latent));
+        let heads =
+            layers.iter().map(|heads| ([heads.n_kv_heads, heads.head_dim], heads.is_latent));
         let stored = Stored {
             panels: BlockLayout::with_latents(heads, format),
             dtype,

@@ -7,7 +7,8 @@ use serde_json::Value;
 use slowburn::checkpoint::Weights;
 use slowburn::checkpoint::gguf::GgufFile;
 use slowburn::model::config::{Family, RopeConfig, RopeScaling};
-use slowburn::model::{Model, ModelConfig};
+use slowburn::model::linear::Weight;
+use slowburn::model::{Model, ModelConfig, Role, Source};
 
 use crate::common::gguf::{Gguf, Info, Meta};
 use crate::common::{Checkpoint, assert_close, device, fixture, load, read_json};
@@ -496,6 +497,28 @@ fn a_deepseek_gives_the_bits_of_its_folder() {
         let file = in_gguf(name, "deepseek2", &metadata);
         let expected = logits(&load(name, &device()).model);
         assert_eq!(logits(&from_gguf(&file, name)), expected, "{name}");
+
+        // Other devices than the CPU take keys and values as one matrix.
+        let config = read_json(&fixture(&format!("models/{name}/config.json")));
+        let [plain, value_dim] = ["qk_nope_head_dim", "v_head_dim"]
+            .map(|field| config[field].as_u64().unwrap() as usize);
+        let matrix = |weights: &Weights<'_>| {
+            let role = Role::KeysAndValues { heads: 4, plain };
+            let tensor = "model.layers.1.self_attn.kv_b_proj.weight";
+            match weights.matrix(tensor, [4 * (plain + value_dim), 24], role).unwrap() {
+                Weight::Dense(matrix) => matrix.val().into_data(),
+                #[allow(unreachable_patterns)]
+                _ => unreachable!("the CPU has tensors"),
+            }
+        };
+        let bytes = file.to_bytes();
+        let header = GgufFile::from_bytes(&bytes, name).unwrap();
+        let own = ModelConfig::from_gguf(&header).unwrap();
+        let from_file = Weights::from_gguf(&header, &own, &Device::flex(), DType::F32).unwrap();
+        let path = fixture(&format!("models/{name}/model.safetensors"));
+        let bytes = std::fs::read(path).unwrap();
+        let folder = Weights::from_safetensors(&bytes, name, &Device::flex(), DType::F32).unwrap();
+        assert_eq!(matrix(&from_file), matrix(&folder), "{name}");
 
         // A layer behind the others predicts several tokens at once.
         let mut longer = file.clone();

@@ -330,6 +330,19 @@ fn what_gemma_4_keeps_is_counted_by_layers() {
     assert_eq!(model.kv_pool().block_bytes(), 2 * 32 * 4 * 2 * (2 * 16 + 32));
 }
 
+/// Of a position the latent vector is kept, of 24 numbers, and the part of its keys that is rotated, of 8: once for all
+/// heads. Keys of 24 numbers and values of 16, of 4 heads, would be 160.
+#[test]
+fn what_deepseek_keeps_is_latent() {
+    for name in ["deepseek-v2", "deepseek-v3", "glm4-moe-lite"] {
+        let model = load(name, &device()).model;
+        assert_eq!(model.kv_pool().block_bytes(), 3 * 32 * (24 + 8) * 4, "{name}");
+        let mut cache = model.new_cache(64).unwrap();
+        model.forward(&mut [Input::after(&mut cache, &[1; 33])]).unwrap();
+        assert_eq!(cache.bytes(), 2 * model.kv_pool().block_bytes(), "{name}");
+    }
+}
+
 /// The layers of DeepSeek behind its last one predict several tokens at once.
 #[test]
 fn layers_of_multi_token_prediction_are_skipped() {

@@ -108,6 +108,40 @@ fn attention_is_near_its_formula_and_the_same_everywhere() {
     }
 }
 
+/// Keys that are values too give the bits of keys and the same values, and take half of the memory.
+#[test]
+fn latents_are_keys_and_values() {
+    const POSITIONS: usize = 300;
+    for format in KV_FORMATS {
+        for head_dim in [32, 40, 48] {
+            let layout =
+                |is_latent| BlockLayout::with_latents([([1, head_dim], is_latent)], format);
+            let layouts = [false, true].map(layout);
+            let [both, once] = layouts.each_ref().map(BlockLayout::bytes);
+            assert!(2 * once <= both, "{format:?}");
+            let mut numbers = Numbers::new(head_dim as u64, false);
+            let keys = numbers.take(POSITIONS * head_dim);
+            let q = numbers.take(70 * 5 * head_dim);
+            let [expected, found] = layouts.map(|layout| {
+                let layer = layout.layer(0);
+                let mut blocks: Vec<Block> =
+                    (0..POSITIONS.div_ceil(BLOCK)).map(|_| Block::new(&layout)).collect();
+                for (position, key) in keys.chunks_exact(head_dim).enumerate() {
+                    blocks[position / BLOCK].write(layer, position % BLOCK, key, key);
+                }
+                let run = |cpu: &Cpu| {
+                    let (blocks, start) = (blocks.iter().collect(), POSITIONS - 70);
+                    let queries = Queries { blocks, first_block: 0, start, rows: 0..70 };
+                    let scoring = Scoring::new(head_dim);
+                    cpu.enter(|| kernels::attention(&q, 5, layer, scoring, &[queries]))
+                };
+                cpus().iter().map(|cpu| bits(&run(cpu))).collect::<Vec<_>>()
+            });
+            assert_eq!(found, expected, "{format:?}, heads of {head_dim}");
+        }
+    }
+}
+
 /// Blocks behind the window need not be there, and a row has the same bits alone and among others.
 #[test]
 fn a_window_reads_its_tiles_only() {

@@ -59,7 +59,11 @@ impl Latent {
             (0..heads).map(of_head).collect()
         };
         // Where all of a key is rotated, nothing is left to take.
-        let keys = if plain > 0 { halves(true, [rank, plain])? } else { Vec::new() };
+        let keys = if plain > 0 {
+            halves(true, [rank, plain])?
+        } else {
+            Vec::new()
+        };
         let values = halves(false, [value_dim, rank])?;
         Ok((Self { query_down, query_up, down, norm, keys, values, shape }, output))
     }
@@ -128,7 +132,9 @@ impl Latent {
             of_head.extend(mixtures.flat_map(|mixture| &mixture[rotated..]));
             linear([value], &of_head, rows, [&mut values]);
             let parts = all.chunks_exact_mut(value_dim).skip(head).step_by(n_heads);
-            parts.zip(values.chunks_exact(value_dim)).for_each(|(all, row)| all.copy_from_slice(row));
+            parts
+                .zip(values.chunks_exact(value_dim))
+                .for_each(|(all, row)| all.copy_from_slice(row));
         }
         all
     }

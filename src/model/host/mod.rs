@@ -152,11 +152,15 @@ impl Linear {
         let [matrix, vector] = role.names(name);
         let panels = weights.panels(&matrix, shape, role)?;
         let bias = bias.then(|| weights.numbers(&vector, shape[0], role));
-        let (first, total) = match role {
-            Role::Part { first, total } => (first, total),
-            _ => (0, shape[0]),
+        let (first, total, is_turned) = match role {
+            Role::Part { first, total } => (first, total, false),
+            Role::HalfOfHead { is_key, head, heads, plain, value_dim } => {
+                let (rows, before) = (plain + value_dim, if is_key { 0 } else { plain });
+                (head * rows + before, heads * rows, is_key)
+            }
+            _ => (0, shape[0], false),
         };
-        let site = Site { module: name.to_owned(), shape, first, total };
+        let site = Site { module: name.to_owned(), shape, first, total, is_turned };
         Ok(Self { weights: panels, bias: bias.transpose()?, site, number: None })
     }
 
