@@ -15,7 +15,7 @@ use super::folder::read;
 use super::open_file::OpenFile;
 use super::safetensors::SafetensorsFile;
 use super::weight_file::WeightFile;
-use crate::adapter::{Adapter, Change, Site, Sites};
+use crate::adapter::{Adapter, Change, Sites};
 use crate::error::{Error, LoadError, Result};
 use crate::kernels::Panels;
 
