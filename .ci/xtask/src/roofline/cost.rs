@@ -1,6 +1,6 @@
 //! Operations and bytes of a forward pass.
 
-use slowburn::model::config::{Family, KvHeads, Mixer, Mlp};
+use slowburn::model::config::{Family, Mixer, Mlp};
 use slowburn::model::{Model, ModelConfig};
 
 /// The dimensions of a model that determine the cost of a forward pass. The rest (norms, rotations,
@@ -25,7 +25,7 @@ struct Layer {
     window: Option<usize>,
     /// Elements of all query heads of a position.
     queries: usize,
-    /// Elements of all key heads of a position, and of all value heads.
+    /// Elements that are kept of a position.
     kept: usize,
     /// Whether it attends to keys and values. A state is left out: it is read once in a pass.
     has_keys: bool,
