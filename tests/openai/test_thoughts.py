@@ -48,7 +48,7 @@ def test_a_thought_is_beside_the_answer_and_ends_with_its_budget(thinker, budget
     assert "".join(text or "" for text in thoughts) == (thought or "")
     assert "".join(delta.content or "" for delta in deltas) == message.content
     # No piece of the thought comes behind the answer.
-    last = max((index for index, text in enumerate(thoughts) if text), default=-1)
+    last = max((index for index, text in enumerate(thoughts) if text), default=0)
     assert not any(delta.content for delta in deltas[:last])
 
 
