@@ -316,7 +316,7 @@ impl ApiError {
 
 /// The names of models, in quotes.
 fn quoted_names(names: &[String]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| slowburn::outside::quoted(name)).collect();
+    let quoted: Vec<String> = names.iter().map(slowburn::outside::quoted).collect();
     slowburn::outside::short(quoted.join(", "))
 }
 

@@ -30,6 +30,9 @@ pub(super) fn adapt<const N: usize>(
 ) {
     let groups = rows.adapted.iter().map(|part| Group::new(&linears, x, rows.count, part));
     let groups: Vec<Group<'_>> = groups.filter(|group| !group.changes.is_empty()).collect();
+    if groups.is_empty() {
+        return;
+    }
     let down = groups.iter().map(|Group { rows, x, changes }| LayersOf {
         layers: changes.iter().map(|(_, Change { down, .. })| layer(down)).collect(),
         x,
@@ -66,8 +69,9 @@ impl<'a> Group<'a> {
         count: usize,
         AdaptedRows { adapter, rows }: &'a AdaptedRows,
     ) -> Self {
-        let change =
-            |(index, linear): (usize, &&Linear)| Some((index, adapter.change(linear.number?)?));
+        let change = |(index, linear): (usize, &&Linear)| {
+            Some((index, adapter.change(linear.place.number?)?))
+        };
         let changes: Vec<_> = linears.iter().enumerate().filter_map(change).collect();
         let width = x.len() / count;
         let x = if changes.is_empty() || rows.len() == count {

@@ -136,8 +136,14 @@ struct Linear {
     weights: Panels,
     /// `[out]`
     bias: Option<Vec<f32>>,
+    place: Box<Place>,
+}
+
+/// Where a linear layer is.
+#[derive(Debug)]
+struct Place {
     site: Site,
-    /// The number of its site, where adapters can change it.
+    /// The number of the site, where adapters can change it.
     number: Option<usize>,
 }
 
@@ -162,7 +168,8 @@ impl Linear {
             _ => (0, shape[0], false),
         };
         let site = Site { module: name.to_owned(), shape, first, total, is_turned };
-        Ok(Self { weights: panels, bias: bias.transpose()?, site, number: None })
+        let place = Box::new(Place { site, number: None });
+        Ok(Self { weights: panels, bias: bias.transpose()?, place })
     }
 
     fn layer(&self) -> Layer<'_> {
@@ -173,8 +180,8 @@ impl Linear {
 /// Numbers the linear layers that adapters can change, and returns where they are.
 fn numbered<'a>(linears: impl IntoIterator<Item = &'a mut Linear>) -> Arc<Sites> {
     let number = |(number, linear): (usize, &mut Linear)| {
-        linear.number = Some(number);
-        linear.site.clone()
+        linear.place.number = Some(number);
+        linear.place.site.clone()
     };
     Arc::new(Sites::new(linears.into_iter().enumerate().map(number).collect()))
 }
