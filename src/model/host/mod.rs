@@ -30,7 +30,6 @@ pub(super) use llama::Llama;
 
 /// A network with its weights in the layout of the kernels.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a model has one")]
 pub(super) enum Host {
     Llama(Llama),
     Gpt2(Gpt2),
