@@ -22,6 +22,9 @@ pub struct CorpusArgs {
     /// Print the first N of them too
     #[arg(long, default_value_t = 0, value_name = "N")]
     show: usize,
+    /// Write conversations instead: `messages` as models are asked
+    #[arg(long)]
+    talk: bool,
     /// Where to write them, one JSON object a line: `text`, and `bits`, the information in the
     /// choices that made it
     #[arg(long, default_value = "data/corpus.jsonl")]
@@ -29,6 +32,9 @@ pub struct CorpusArgs {
 }
 
 pub fn run(args: &CorpusArgs) -> Result<()> {
+    if args.talk {
+        return write_talks(args);
+    }
     if let Some(folder) = args.out.parent() {
         std::fs::create_dir_all(folder)?;
     }
@@ -71,5 +77,33 @@ pub fn run(args: &CorpusArgs) -> Result<()> {
             bits / total as f64
         );
     }
+    Ok(())
+}
+
+/// Writes conversations.
+fn write_talks(args: &CorpusArgs) -> Result<()> {
+    if let Some(folder) = args.out.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let file =
+        File::create(&args.out).with_context(|| format!("cannot write {}", args.out.display()))?;
+    let mut file = BufWriter::new(file);
+    for (i, dialogue) in corpus::talk::dialogues(args.seed).take(args.count).enumerate() {
+        let messages = dialogue.messages();
+        if i < args.show {
+            for (role, text) in &messages {
+                println!("{}", wrap(&format!("{role}: {text}"), WIDTH));
+            }
+            println!();
+        }
+        let messages: Vec<_> = messages
+            .iter()
+            .map(|(role, text)| serde_json::json!({ "role": role, "content": text }))
+            .collect();
+        serde_json::to_writer(&mut file, &serde_json::json!({ "messages": messages }))?;
+        writeln!(file)?;
+    }
+    file.flush()?;
+    println!("{} distinct conversations in {}", args.count, args.out.display());
     Ok(())
 }

@@ -60,6 +60,8 @@ enum Command {
     LossChart(loss_chart::LossChartArgs),
     /// Measure a trained model on held-out stories and on stories that it writes
     Eval(eval::EvalArgs),
+    /// Measure how well a model that talks keeps to what was said
+    Talks(eval::talks::TalksArgs),
     /// Measure what settings of the sampler do to the stories of the bundled model
     Guidance(eval::guidance::GuidanceArgs),
     /// Write greedily from many beginnings, and say which texts run into a loop
@@ -127,6 +129,7 @@ fn main() -> Result<()> {
         Command::Train(args) => train::run(&args),
         Command::LossChart(args) => loss_chart::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Talks(args) => eval::talks::run(&args),
         Command::Guidance(args) => eval::guidance::run(&args),
         Command::GreedyLoops(args) => greedy_loops::run(&args),
         Command::Figures(args) => figures::run(&args),

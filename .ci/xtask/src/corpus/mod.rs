@@ -9,6 +9,7 @@ pub mod choose;
 pub mod lexicon;
 mod plots;
 mod scene;
+pub mod talk;
 mod tell;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ pub mod guidance;
 mod measure;
 mod metrics;
 mod table;
+pub mod talks;
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, DefaultHasher};

@@ -1,5 +1,7 @@
 //! Packs stories into training rows of equal length.
 
+use super::tokenizer::{ASSISTANT_ID, BEGIN_ID, END_ID};
+
 /// Produces training rows from the stories, repeatedly.
 pub struct Rows {
     stories: Vec<Vec<u32>>,
@@ -39,9 +41,48 @@ impl Rows {
     }
 }
 
+/// The targets of a row: all tokens but the first. In a conversation only answers are learned, with the
+/// token that ends each; the others are replaced by the begin token, which no answer has.
+pub fn targets(row: &[u32], talks: bool) -> Vec<u32> {
+    if !talks {
+        return row[1..].to_vec();
+    }
+    let mut answers = false;
+    let mut target = |id: u32| {
+        let learned = answers;
+        match id {
+            ASSISTANT_ID => answers = true,
+            END_ID => answers = false,
+            _ => {}
+        }
+        if learned { id } else { BEGIN_ID }
+    };
+    row[1..].iter().map(|&id| target(id)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::tokenizer::USER_ID;
+
+    #[test]
+    fn only_answers_are_learned() {
+        let row = [
+            BEGIN_ID,
+            USER_ID,
+            9,
+            ASSISTANT_ID,
+            7,
+            8,
+            END_ID,
+            USER_ID,
+            6,
+            ASSISTANT_ID,
+            5,
+        ];
+        assert_eq!(targets(&row, true), [0, 0, 0, 7, 8, END_ID, 0, 0, 0, 5]);
+        assert_eq!(targets(&row, false), row[1..]);
+    }
 
     #[test]
     fn rows_begin_with_a_story_and_have_one_length() {

@@ -31,14 +31,17 @@ use slowburn::model::config::{Family, LlamaConfig, RopeConfig};
 use slowburn::checkpoint::Weights;
 use slowburn::model::{ModelConfig, decoder::Decoder, pass::Pass, rope::Ropes};
 
-use crate::corpus::{self, HELD_OUT, SEED, TRAINED_STORIES};
+use tokenizers::Tokenizer;
+
+use crate::corpus::{self, HELD_OUT, SEED, TRAINED_STORIES, talk};
 use checkpoint::Checkpoint;
 use data::Rows;
 use schedule::Schedule;
 
 #[derive(Args)]
 pub struct TrainArgs {
-    /// Where the finished model goes: config.json, model.safetensors, tokenizer.json
+    /// Where the finished model goes: config.json, model.safetensors, tokenizer.json, and tokenizer_config.json
+    /// with a chat template if it talks
     #[arg(long, default_value = "data/model")]
     out: PathBuf,
     /// Where checkpoints and the loss curve go
@@ -47,7 +50,7 @@ pub struct TrainArgs {
     /// Go on from the last checkpoint in the run folder
     #[arg(long)]
     resume: bool,
-    /// The bundled model, or the small one that guesses ahead for it
+    /// The bundled model, the small one that guesses ahead for it, or one that talks
     #[arg(long, value_enum, default_value_t = Shape::Ember)]
     shape: Shape,
     /// How many optimizer steps
@@ -59,9 +62,9 @@ pub struct TrainArgs {
     /// Learning rate at its peak
     #[arg(long, default_value_t = 8e-3)]
     learning_rate: f64,
-    /// How many distinct stories to train on
-    #[arg(long, default_value_t = TRAINED_STORIES)]
-    stories: usize,
+    /// How many distinct stories or conversations to train on [default: 120000, and 60000 of the latter]
+    #[arg(long)]
+    stories: Option<usize>,
     /// Seed of the stories and of the first weights
     #[arg(long, default_value_t = SEED)]
     seed: u64,
@@ -69,6 +72,9 @@ pub struct TrainArgs {
     #[arg(long, default_value_t = 500)]
     checkpoint_every: usize,
 }
+
+/// How many conversations a model that talks is trained on.
+const TRAINED_TALKS: usize = 60_000;
 
 const WEIGHT_DECAY: f32 = 0.05;
 
@@ -80,6 +86,8 @@ enum Shape {
     Ember,
     /// 0.3 million parameters, with the same vocabulary
     Draft,
+    /// 1.8 million parameters, trained on conversations: not bundled
+    Spark,
 }
 
 impl Shape {
@@ -87,8 +95,19 @@ impl Shape {
         match self {
             Self::Ember => ember(),
             Self::Draft => draft(),
+            Self::Spark => spark(),
         }
     }
+
+    /// Whether it is trained on conversations.
+    fn talks(self) -> bool {
+        matches!(self, Self::Spark)
+    }
+}
+
+/// The shape of a model that talks.
+fn spark() -> ModelConfig {
+    ModelConfig { vocab_size: 1024, n_layers: 4, ..ember() }
 }
 
 /// The shape of the bundled draft model: half of it is the embedding matrix.
@@ -125,7 +144,7 @@ fn ember() -> ModelConfig {
 }
 
 pub fn run(args: &TrainArgs) -> Result<()> {
-    ensure!(args.stories > 0 && args.steps > 0, "nothing to do");
+    ensure!(args.steps > 0, "nothing to do");
     let config = args.shape.config();
     let longest = config.context_length;
     ensure!(
@@ -134,12 +153,7 @@ pub fn run(args: &TrainArgs) -> Result<()> {
     );
     std::fs::create_dir_all(&args.run)?;
 
-    let texts: Vec<String> =
-        corpus::stories(args.seed).take(args.stories + HELD_OUT).map(|story| story.text).collect();
-    let (train, held_out) = texts.split_at(args.stories);
-    let tokenizer = tokenizer::train(train, config.vocab_size)?;
-    let train = tokenizer::encode(&tokenizer, train)?;
-    let held_out = tokenizer::encode(&tokenizer, held_out)?;
+    let (tokenizer, train, held_out) = texts(args, &config)?;
     let tokens: usize = train.iter().map(Vec::len).sum();
     eprintln!("{} stories, {tokens} tokens", train.len());
 
@@ -161,8 +175,40 @@ pub fn run(args: &TrainArgs) -> Result<()> {
     folder::write_safetensors(&trainer.model, &args.out.join("model.safetensors"))?;
     std::fs::write(args.out.join("config.json"), folder::config_json(&config, &ROPE))?;
     tokenizer::save(&tokenizer, &args.out.join("tokenizer.json"))?;
+    if args.shape.talks() {
+        std::fs::write(args.out.join("tokenizer_config.json"), tokenizer::chat_config())?;
+    }
     eprintln!("the model is in {}", args.out.display());
     Ok(())
+}
+
+/// The token ids of texts.
+type Texts = Vec<Vec<u32>>;
+
+/// The tokenizer, the texts to train on, and those that measure the loss.
+fn texts(args: &TrainArgs, config: &ModelConfig) -> Result<(Tokenizer, Texts, Texts)> {
+    let count = args.stories.unwrap_or(match args.shape {
+        Shape::Spark => TRAINED_TALKS,
+        Shape::Ember | Shape::Draft => TRAINED_STORIES,
+    });
+    ensure!(count > 0, "--stories is to be at least 1");
+    let texts: Vec<String>;
+    let (tokenizer, mut train) = if args.shape.talks() {
+        let dialogues: Vec<_> = talk::dialogues(args.seed).take(count + HELD_OUT).collect();
+        let said = dialogues[..count].iter().flat_map(talk::Dialogue::messages);
+        texts = said.map(|(_, text)| text.to_owned()).collect();
+        let tokenizer = tokenizer::train(&texts, config.vocab_size, true)?;
+        let ids = tokenizer::encode_talk(&tokenizer, &dialogues)?;
+        (tokenizer, ids)
+    } else {
+        let stories = corpus::stories(args.seed).take(count + HELD_OUT);
+        texts = stories.map(|story| story.text).collect();
+        let tokenizer = tokenizer::train(&texts[..count], config.vocab_size, false)?;
+        let ids = tokenizer::encode(&tokenizer, &texts)?;
+        (tokenizer, ids)
+    };
+    let held_out = train.split_off(count);
+    Ok((tokenizer, train, held_out))
 }
 
 /// Takes the steps from `first_step` on; the last have rows of the length `longest`. Writes the loss curve
@@ -224,6 +270,8 @@ struct Trainer {
     optimizer: ModuleOptimizer,
     ropes: Ropes,
     loss: CrossEntropyLoss,
+    /// Whether only answers are learned.
+    talks: bool,
     device: Device,
 }
 
@@ -232,6 +280,7 @@ impl Trainer {
         let trained = device.clone().autodiff();
         trained.seed(args.seed);
         let llama = LlamaConfig::plain(ROPE);
+        let talks = args.shape.talks();
         // ANCHOR: optimizer
         // Burn's own epsilon, 1e-5, is larger than many gradients here.
         let vectors = AdamWConfig::new()
@@ -251,7 +300,10 @@ impl Trainer {
             model: Decoder::load(&Weights::random(&trained), config, &llama)?,
             optimizer,
             ropes: Ropes::of(config, &llama),
-            loss: CrossEntropyLossConfig::new().init(device),
+            loss: CrossEntropyLossConfig::new()
+                .with_pad_tokens(talks.then(|| vec![tokenizer::BEGIN_ID as usize]))
+                .init(device),
+            talks,
             device: device.clone(),
         })
     }
@@ -274,7 +326,8 @@ impl Trainer {
         let mut tokens = 0;
         for story in stories {
             let story = std::slice::from_ref(story);
-            let n = story[0].len() - 1;
+            let targets = data::targets(&story[0], self.talks);
+            let n = targets.iter().filter(|&&id| id != tokenizer::BEGIN_ID).count();
             let loss = self.loss_of(&model, story);
             sum += f64::from(loss.into_scalar::<f32>()) * n as f64;
             tokens += n;
@@ -285,15 +338,16 @@ impl Trainer {
     /// The mean of -log p(next token), in nats, over rows of equal length: `[1]`.
     fn loss_of(&self, model: &Decoder, rows: &[Vec<u32>]) -> Tensor<1> {
         let seq = rows[0].len() - 1;
-        let ids = |offset: usize| {
-            let shifted = rows.iter().flat_map(|row| &row[offset..offset + seq]);
-            let ids: Vec<i32> = shifted.map(|&id| id as i32).collect();
+        let tensor = |ids: Vec<u32>| {
+            let ids: Vec<i32> = ids.into_iter().map(|id| id as i32).collect();
             Tensor::<2, Int>::from_data(TensorData::new(ids, [rows.len(), seq]), &self.device)
         };
+        let inputs = rows.iter().flat_map(|row| row[..seq].to_vec()).collect();
+        let targets = rows.iter().flat_map(|row| data::targets(row, self.talks)).collect();
         let mut pass = Pass::whole(seq);
-        let hidden = model.hidden_states(ids(0), &self.ropes, &mut pass); // [batch, seq, d_model]
+        let hidden = model.hidden_states(tensor(inputs), &self.ropes, &mut pass); // [batch, seq, d_model]
         let logits = model.logits(hidden).flatten::<2>(0, 1); // [batch * seq, vocab]
-        self.loss.forward(logits, ids(1).flatten(0, 1))
+        self.loss.forward(logits, tensor(targets).flatten(0, 1))
     }
 }
 
