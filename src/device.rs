@@ -11,6 +11,8 @@ mod wgpu;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(feature = "cube")]
+use std::sync::{PoisonError, RwLock};
 
 use burn::tensor::{DType, Device, StreamId, Tensor};
 
@@ -159,6 +161,10 @@ pub(crate) fn has_cubes(device: &Device) -> bool {
     };
 }
 
+/// Held by who launches, and alone by who records.
+#[cfg(feature = "cube")]
+static LAUNCHING: RwLock<()> = RwLock::new(());
+
 /// Runs `work` so that what it launches on a GPU is in one queue, whichever thread this is.
 ///
 /// Burn has a queue for each thread. Of two, one waits for the other only where it takes a tensor that was
@@ -166,10 +172,20 @@ pub(crate) fn has_cubes(device: &Device) -> bool {
 /// of another queue, such as a weight, waits in line for a third queue.
 pub(crate) fn in_one_queue<T>(device: &Device, work: impl FnOnce() -> T) -> T {
     if has_cubes(device) {
+        #[cfg(feature = "cube")]
+        let _launching = LAUNCHING.read().unwrap_or_else(PoisonError::into_inner);
         StreamId { value: 0 }.executes(work)
     } else {
         work()
     }
+}
+
+/// As [`in_one_queue`] on a GPU, while no other thread launches there: what it does would be recorded too. None
+/// where one does. `work` must not wait for such a thread, nor call either function.
+#[cfg(feature = "cube")]
+pub(crate) fn alone_in_queue<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let _alone = LAUNCHING.try_write().ok()?;
+    Some(StreamId { value: 0 }.executes(work))
 }
 
 /// Whether the tensors of this device are in host memory.

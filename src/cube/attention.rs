@@ -25,7 +25,7 @@ use super::blocks::{SlotShape, slot_element};
 use super::{address_type, element, empty, empty_like, from_cube, into_cube, one_unit_each};
 use crate::kernels::{BLOCK, Scoring};
 use plan::TILE;
-pub(crate) use plan::{Plan, Rows};
+pub(crate) use plan::{Plan, PlanData, PlanShape, Rows};
 use span::{SPAN, Shape};
 
 /// The units of a cube, where the device has so many: one for each position of a span.
@@ -77,12 +77,12 @@ pub(crate) fn attend(
 ) -> Tensor<2> {
     let shape = Shape {
         slot,
-        group: plan.group,
-        queries: plan.queries,
+        group: plan.shape.group,
+        queries: plan.shape.queries,
         parts: parts(slot.head_dim),
         capped: scoring.softcap.is_some(),
     };
-    let Plan { rows: tiles_at, tiles, spans, .. } = *plan;
+    let PlanShape { rows: tiles_at, tiles, spans, .. } = plan.shape;
     let launch = Launch {
         shape,
         scoring: Scoring { sinks: None, ..scoring },

@@ -6,19 +6,20 @@
 //! slices, of which slice `s` has the groups `s`, `s + 32`, `s + 64`. A slice adds its products in
 //! order, and the sums of the slices are added in order. For few rows, the slices are computed by as
 //! many units, and for many rows by one after the other. So a row has the same bits alone and among
-//! others, whichever kernel computes it.
+//! others, whichever kernel computes it. Where a device has [`tensor_cores`], these add in an order of their
+//! own, which is also one for any number of rows.
 
 mod few_rows;
 mod lookup;
 mod many_rows;
+mod tensor_cores;
 #[cfg(test)]
 mod tests;
 mod unpack;
 
 use std::ops::Range;
 
-use burn::backend::DispatchDevice;
-use burn::tensor::{DType, Device, Int, Tensor};
+use burn::tensor::{DType, Int, Tensor};
 use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::client::Client;
 use burn_cubecl::cubecl::prelude::*;
@@ -26,7 +27,7 @@ use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::packing::Packing;
-use super::{empty, from_cube, into_cube};
+use super::{client, empty, from_cube, into_cube};
 use crate::kernels::{Format, LANES, PanelFormat};
 
 /// Slices of the inputs.
@@ -86,7 +87,9 @@ pub(crate) fn products(
     let rows = x.meta.shape()[0];
     let outputs = Outputs::new(matrices, range, rows, numbers_of_alignment(&x));
     let y = empty(&x, [outputs.numbers()], x.dtype);
-    if rows <= FEW_ROWS || computes_on_host(&x.client) {
+    if tensor_cores::can_multiply(&x.client, x.dtype, matrices) {
+        tensor_cores::launch(x, words, y.clone(), rows, matrices, &outputs);
+    } else if rows <= FEW_ROWS || computes_on_host(&x.client) {
         few_rows::launch(x, words, y.clone(), rows, matrices, &outputs);
     } else {
         many_rows::launch(x, words, y.clone(), rows, matrices, &outputs);
@@ -95,7 +98,8 @@ pub(crate) fn products(
 }
 
 /// Whether Burn has a faster product, though not in one order of sums: with weights that have 16 bits, as
-/// the activations, where the device has units for products of matrices and there are rows to fill them.
+/// the activations, where the device has units for products of matrices that no kernel here uses, and there are
+/// rows to fill them.
 ///
 /// With f32 it has not: it would round both sides to the 10 bits of tf32.
 pub(crate) fn is_for_burn(x: &Tensor<2>, matrices: &Matrices) -> bool {
@@ -107,7 +111,10 @@ pub(crate) fn is_for_burn(x: &Tensor<2>, matrices: &Matrices) -> bool {
     };
     rows > FEW_ROWS
         && matrices.format == PanelFormat::Dense(format)
-        && client(&x.device()).is_some_and(|client| !client.features().matmul.cmma.is_empty())
+        && client(&x.device()).is_some_and(|client| {
+            !client.features().matmul.cmma.is_empty()
+                && !tensor_cores::can_multiply(&client, x.dtype(), matrices)
+        })
 }
 
 /// All weights of those matrices that are in `range`, side by side, as a product takes them on its right:
@@ -194,14 +201,6 @@ impl Outputs {
 /// How many numbers lie between the places where a tensor may begin in memory.
 fn numbers_of_alignment(x: &CubeTensor) -> usize {
     (x.client.properties().memory.alignment as usize).div_ceil(x.dtype.size())
-}
-
-fn client(device: &Device) -> Option<Client> {
-    match device.as_dispatch() {
-        DispatchDevice::Cube(device) => Some(device.client()),
-        #[allow(unreachable_patterns, reason = "where no other backend is compiled in")]
-        _ => None,
-    }
 }
 
 /// Whether cubes are computed by the CPU. Units that wait for each other are threads there: one

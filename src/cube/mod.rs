@@ -23,6 +23,7 @@ pub(crate) mod launches;
 pub(crate) mod linear;
 pub(crate) mod norm;
 mod packing;
+pub(crate) mod recording;
 mod reduce;
 pub(crate) mod rope;
 #[cfg(test)]
@@ -34,10 +35,20 @@ use burn::tensor::kind::Basic;
 use burn::tensor::{BackendPrimitive, DType, Device, Shape, Tensor};
 use burn_cubecl::CubeBackend;
 use burn_cubecl::cubecl::calculate_cube_count_elemwise;
+use burn_cubecl::cubecl::client::Client;
 use burn_cubecl::cubecl::ir::{AddressType, ElemType};
 use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
 use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
+
+/// The queue of launches of a device, where it has one.
+fn client(device: &Device) -> Option<Client> {
+    match device.as_dispatch() {
+        DispatchDevice::Cube(device) => Some(device.client()),
+        #[allow(unreachable_patterns, reason = "where no other backend is compiled in")]
+        _ => None,
+    }
+}
 
 /// A tensor of the network, as a launch takes it.
 fn into_cube<const D: usize, K>(tensor: Tensor<D, K>) -> CubeTensor
@@ -111,10 +122,9 @@ impl DeviceMemory {
 /// What the driver says of the memory of a device.
 pub(crate) fn memory_of(device: &Device) -> DeviceMemory {
     let used = device.memory_pool_usage().map_or(0, |usage| u128::from(usage.bytes_in_use));
-    let DispatchDevice::Cube(device) = device.as_dispatch() else {
+    let Some(client) = client(device) else {
         return DeviceMemory { largest: u128::MAX, all: None, used };
     };
-    let client = device.client();
     let memory = &client.properties().memory;
     let all = memory.max_memory().map(u128::from);
     DeviceMemory { largest: memory.max_page_size.into(), all, used }

@@ -17,8 +17,8 @@ const FEWEST: usize = 16;
 /// The most slots of a slab: the place of each position is a u32.
 const MOST: usize = u32::MAX as usize / BLOCK;
 
-/// The slots of all blocks of a pool. A slab grows as they are needed: the device copies what is in them.
-/// When none is taken, the memory is given up.
+/// The slots of all blocks of a pool. A slab grows as they are needed: the device copies what is in them. It keeps
+/// its memory, since to grow again would take longer than many a prefill.
 #[derive(Debug)]
 pub(crate) struct Slab {
     /// Of each layer.
@@ -84,6 +84,17 @@ impl Slab {
     /// The dimensions of a slot in a layer.
     pub(crate) fn shape(&self, layer: usize) -> SlotShape {
         self.shapes[layer]
+    }
+
+    /// The dimensions that slots have, each of them once.
+    pub(crate) fn kinds(&self) -> Vec<SlotShape> {
+        let mut kinds = Vec::new();
+        for shape in &self.shapes {
+            if !kinds.contains(shape) {
+                kinds.push(*shape);
+            }
+        }
+        kinds
     }
 
     /// Takes so many slots. What they hold is undefined.
@@ -154,6 +165,12 @@ impl Slab {
         lock(&self.layers)[layer].clone()
     }
 
+    /// How many slots there are: with more, the layers are elsewhere.
+    pub(crate) fn slots(&self) -> usize {
+        let layers = lock(&self.layers);
+        layers.first().map_or(0, |layer| layer.dims()[0] / self.shapes[0].numbers())
+    }
+
     /// Copies the keys and values of all layers.
     fn copy(&self, from: u32, to: u32) {
         in_one_queue(&self.device, || {
@@ -178,13 +195,7 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut usage = lock(&self.slab.usage);
-        usage.free.push(self.index);
-        if usage.free.len() == usage.slots {
-            *usage = Usage::default();
-            lock(&self.slab.layers).clear();
-            self.slab.device.memory_cleanup();
-        }
+        lock(&self.slab.usage).free.push(self.index);
     }
 }
 
@@ -249,7 +260,8 @@ mod tests {
             drop(many);
             assert_eq!(read(&slab, &few[0]), 7.0);
             drop(few);
-            assert!(lock(&slab.layers).is_empty(), "the memory is given up");
+            assert_eq!(slab.take(42).unwrap().len(), 42);
+            assert_eq!(slab.layer(0).dims(), [42 * slab.shape(1).numbers()], "it grows no further");
         }
     }
 

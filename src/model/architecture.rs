@@ -9,6 +9,8 @@ use super::decoder::{self, Decoder};
 use super::gpt2::{self, Gpt2};
 use super::network::Output;
 use super::pass::Pass;
+#[cfg(feature = "cube")]
+use super::recorded::Recorder;
 use super::rope::Ropes;
 use super::source::Source;
 #[cfg(feature = "cube")]
@@ -20,8 +22,23 @@ use crate::error::{DeviceError, Error, Result};
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a model has one")]
 pub(super) enum Architecture {
-    Llama { decoder: Decoder, ropes: Ropes },
+    Llama {
+        decoder: Decoder,
+        ropes: Ropes,
+        #[cfg(feature = "cube")]
+        recorder: Option<Recorder>,
+    },
     Gpt2(Gpt2),
+}
+
+/// What a network finds for the tokens that were asked for.
+#[derive(Debug, Clone)]
+pub(super) enum Found {
+    /// `[1, tokens, d_model or vocab]`
+    Rows(Tensor<3>),
+    /// The most likely ones, `[tokens]`.
+    #[cfg(feature = "cube")]
+    Ids(Tensor<1, Int>),
 }
 
 /// Whether the head may share the embedding's matrix: see [`Source::shares`].
@@ -70,17 +87,23 @@ pub(super) fn embedding_name(
 impl Architecture {
     pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
         match &config.family {
-            Family::Llama(llama) => Ok(Self::Llama {
-                decoder: Decoder::load(weights, config, llama)?,
-                ropes: Ropes::of(config, llama),
-            }),
+            Family::Llama(llama) => {
+                let decoder = Decoder::load(weights, config, llama)?;
+                let ropes = Ropes::of(config, llama);
+                Ok(Self::Llama {
+                    #[cfg(feature = "cube")]
+                    recorder: Recorder::of(&decoder, &ropes, config.n_heads),
+                    decoder,
+                    ropes,
+                })
+            }
             Family::Gpt2 => Ok(Self::Gpt2(Gpt2::load(weights, config)?)),
         }
     }
 
     // ANCHOR: rows
-    /// Runs the network over a row of token ids, and returns the `output` of the `wanted` columns:
-    /// `[1, wanted.len(), d_model or vocab]`, or nothing if there are none.
+    /// Runs the network over a row of token ids, and returns the `output` of the `wanted` columns, or nothing if
+    /// there are none.
     pub(super) fn rows(
         &self,
         row: &[u32],
@@ -88,7 +111,7 @@ impl Architecture {
         pass: &mut Pass<'_>,
         output: Output,
         device: &Device,
-    ) -> Result<Option<Tensor<3>>> {
+    ) -> Result<Option<Found>> {
         let ids: Tensor<2, Int> = tensor_of(row, device).unsqueeze(); // [1, row.len()]
         let hidden = self.hidden_states(ids, pass); // [1, row.len(), d_model]
         if wanted.is_empty() {
@@ -100,26 +123,50 @@ impl Architecture {
         } else {
             hidden.select(1, tensor_of(wanted, device))
         };
-        Ok(Some(match output {
-            Output::HiddenStates => hidden,
-            Output::Logits => self.logits(hidden), // [1, wanted.len(), vocab]
+        Ok(Some(match self {
+            Self::Llama { decoder, .. } => output.of(hidden, |hidden| decoder.logits(hidden)),
+            Self::Gpt2(gpt2) => output.of(hidden, |hidden| gpt2.logits(hidden)),
         }))
     }
     // ANCHOR_END: rows
 
-    /// The hidden states before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
-    pub(super) fn hidden_states(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Tensor<3> {
+    /// As [`rows`](Self::rows), where the launches of such a pass are recorded: None otherwise.
+    #[cfg(feature = "cube")]
+    pub(super) fn recorded(
+        &self,
+        row: &[u32],
+        wanted: &[usize],
+        pass: &mut Pass<'_>,
+        output: Output,
+        device: &Device,
+    ) -> Result<Option<Found>> {
         match self {
-            Self::Llama { decoder, ropes } => decoder.hidden_states(ids, ropes, pass),
-            Self::Gpt2(gpt2) => gpt2.hidden_states(ids, pass),
+            Self::Llama { decoder, ropes, recorder: Some(recorder) }
+                if wanted.len() == row.len() =>
+            {
+                recorder.step((decoder, ropes), row, pass, output, device)
+            }
+            _ => Ok(None),
         }
     }
 
-    /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
-    fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
+    /// The hidden states before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
+    pub(super) fn hidden_states(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Tensor<3> {
         match self {
-            Self::Llama { decoder, .. } => decoder.logits(hidden),
-            Self::Gpt2(gpt2) => gpt2.logits(hidden),
+            Self::Llama { decoder, ropes, .. } => decoder.hidden_states(ids, ropes, pass),
+            Self::Gpt2(gpt2) => gpt2.hidden_states(ids, pass),
+        }
+    }
+}
+
+impl Output {
+    /// What becomes of hidden states, `[1, tokens, d_model]`; the head makes logits of them, `[1, tokens, vocab]`.
+    pub(super) fn of(self, hidden: Tensor<3>, head: impl FnOnce(Tensor<3>) -> Tensor<3>) -> Found {
+        match self {
+            Self::HiddenStates => Found::Rows(hidden),
+            Self::Logits => Found::Rows(head(hidden)),
+            #[cfg(feature = "cube")]
+            Self::MostLikely => Found::Ids(argmax::argmax(head(hidden).squeeze_dim(0))),
         }
     }
 }
@@ -127,10 +174,12 @@ impl Architecture {
 /// A tensor of ids or columns, `[numbers]`. All of them fit into an i32: an id is the row of an
 /// embedding.
 pub(super) fn tensor_of<T: Copy + TryInto<i32>>(numbers: &[T], device: &Device) -> Tensor<1, Int> {
-    let numbers = numbers.iter().map(|&number| number.try_into().unwrap_or(i32::MAX));
-    let numbers: Vec<i32> = numbers.collect();
-    let shape = [numbers.len()];
-    Tensor::from_data(TensorData::new(numbers, shape), device)
+    Tensor::from_data(TensorData::new(numbers_of(numbers), [numbers.len()]), device)
+}
+
+/// Ids or columns as a device takes them.
+pub(super) fn numbers_of<T: Copy + TryInto<i32>>(numbers: &[T]) -> Vec<i32> {
+    numbers.iter().map(|&number| number.try_into().unwrap_or(i32::MAX)).collect()
 }
 
 /// As [`to_host`], row by row: `[1, rows, width]`.
@@ -139,10 +188,10 @@ pub(super) fn rows_to_host(rows: Tensor<3>) -> Result<Vec<Vec<f32>>> {
     Ok(to_host(rows)?.chunks(width).map(<[f32]>::to_vec).collect())
 }
 
-/// The most likely token of each row of logits, `[1, rows, vocab]`.
+/// The most likely tokens that a device has found, `[tokens]`.
 #[cfg(feature = "cube")]
-pub(super) fn most_likely_of(logits: Tensor<3>) -> Result<Vec<MostLikely>> {
-    let ids = argmax::argmax(logits.squeeze_dim(0)).try_into_vec_as::<i32>();
+pub(super) fn most_likely_of(ids: Tensor<1, Int>) -> Result<Vec<MostLikely>> {
+    let ids = ids.try_into_vec_as::<i32>();
     let ids = ids.map_err(|error| Error::Device(DeviceError::Failed(error.to_string())))?;
     let token = |id| match id {
         argmax::NAN => Err("one of them is NaN"),

@@ -148,12 +148,22 @@ impl Decoder {
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
         let rotations = ropes.rotations(&pass.positions(), &ids.device());
+        self.hidden_states_at(ids, &rotations, pass)
+    }
+
+    /// As [`hidden_states`](Self::hidden_states), where the rotations of all positions are known.
+    pub(super) fn hidden_states_at(
+        &self,
+        ids: Tensor<2, Int>,
+        rotations: &[Rotation],
+        pass: &mut Pass<'_>,
+    ) -> Tensor<3> {
         let embeddings = self.embed(ids.clone());
         let inputs = self.layer_inputs.as_ref();
         let inputs = inputs.map(|inputs| inputs.forward(ids, embeddings.clone()));
         let mut x = Residual::new(embeddings);
         for (i, layer) in self.layers.iter().enumerate() {
-            layer.forward(&mut x, &rotations, pass);
+            layer.forward(&mut x, rotations, pass);
             layer.end(&mut x, inputs.as_ref(), i);
         }
         x.normed(Some(&self.norm))
@@ -168,6 +178,15 @@ impl Decoder {
         capped(scaled(logits, self.logit_scale), self.logit_softcap)
     }
     // ANCHOR_END: hidden
+
+    /// Whether all that a layer has is attention and one dense network.
+    #[cfg(feature = "cube")]
+    pub(super) fn is_dense(&self) -> bool {
+        let is_dense = |layer: &Block| {
+            matches!((&layer.mixing, &layer.mlp), (Mixing::Heads(_), Network::Dense(_)))
+        };
+        self.layers.iter().all(is_dense)
+    }
 
     /// The embeddings of token ids: `[batch, seq]` -> `[batch, seq, d_model]`.
     pub(super) fn embed(&self, ids: Tensor<2, Int>) -> Tensor<3> {

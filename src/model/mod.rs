@@ -54,6 +54,8 @@ mod network;
 #[cfg(feature = "burn")]
 pub mod norm;
 pub mod pass;
+#[cfg(feature = "cube")]
+mod recorded;
 #[cfg(feature = "burn")]
 mod residual;
 #[cfg(feature = "burn")]

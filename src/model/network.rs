@@ -12,7 +12,7 @@ use super::stub::Stub;
 use super::{MostLikely, architecture::most_likely_of};
 #[cfg(feature = "burn")]
 use super::{
-    architecture::{Architecture, rows_to_host, tensor_of, to_host},
+    architecture::{Architecture, Found, rows_to_host, tensor_of, to_host},
     config::ModelConfig,
     host::{Host, Stop},
     source::Source,
@@ -54,6 +54,9 @@ pub(super) enum Output {
     HiddenStates,
     /// What the head makes of them, `[vocab]`.
     Logits,
+    /// The id of the greatest of these.
+    #[cfg(feature = "cube")]
+    MostLikely,
 }
 
 impl Network {
@@ -77,13 +80,15 @@ impl Network {
             #[cfg(feature = "burn")]
             Self::Host(host) => Ok(host.rows(row, wanted, pass, output)),
             #[cfg(feature = "burn")]
-            Self::Tensors { architecture, device } => in_one_queue(device, || {
-                match architecture.rows(row, wanted, pass, output, device)? {
-                    Some(rows) => rows_to_host(rows),
-                    None => Ok(Vec::new()),
+            Self::Tensors { architecture, device } => {
+                match found(architecture, row, wanted, pass, output, device)? {
+                    Some(Found::Rows(rows)) => in_one_queue(device, || rows_to_host(rows)),
+                    _ => Ok(Vec::new()),
                 }
-            }),
+            }
             Self::Stub(stub) => match output {
+                #[cfg(feature = "cube")]
+                Output::MostLikely => Ok(Vec::new()), // has no such output
                 Output::Logits => stub.rows(row, wanted, pass),
                 #[cfg(feature = "burn")]
                 Output::HiddenStates => Err(RequestError::Parameter {
@@ -147,10 +152,10 @@ impl Network {
         let Self::Tensors { architecture, device } = self else {
             return Ok(Vec::new()); // on the CPU, logits are in host memory anyway
         };
-        in_one_queue(device, || {
-            let logits = architecture.rows(row, wanted, pass, Output::Logits, device)?;
-            logits.map_or(Ok(Vec::new()), most_likely_of)
-        })
+        match found(architecture, row, wanted, pass, Output::MostLikely, device)? {
+            Some(Found::Ids(ids)) => in_one_queue(device, || most_likely_of(ids)),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// The queries, `[seq, n_heads * head_dim]`, and the keys, `[seq, n_kv_heads * head_dim]`, that
@@ -231,7 +236,7 @@ impl Network {
             Self::Host(Host::Llama(llama)) => Ok(Some(llama.trace(row, pass, config))),
             Self::Host(_) | Self::Stub(_) => Ok(None),
             Self::Tensors { architecture, device } => match architecture {
-                Architecture::Llama { decoder, ropes } => in_one_queue(device, || {
+                Architecture::Llama { decoder, ropes, .. } => in_one_queue(device, || {
                     let ids = tensor_of(row, device).unsqueeze();
                     decoder.trace(ids, ropes, pass).map(Some)
                 }),
@@ -239,4 +244,21 @@ impl Network {
             },
         }
     }
+}
+
+/// What the network finds for the `wanted` columns of a row.
+#[cfg(feature = "burn")]
+fn found(
+    architecture: &Architecture,
+    row: &[u32],
+    wanted: &[usize],
+    pass: &mut Pass<'_>,
+    output: Output,
+    device: &Device,
+) -> Result<Option<Found>> {
+    #[cfg(feature = "cube")]
+    if let Some(found) = architecture.recorded(row, wanted, pass, output, device)? {
+        return Ok(Some(found));
+    }
+    in_one_queue(device, || architecture.rows(row, wanted, pass, output, device))
 }

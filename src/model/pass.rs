@@ -12,7 +12,11 @@ use super::adapted::Rows;
 #[cfg(feature = "burn")]
 use super::attend::{attend, window_mask};
 #[cfg(feature = "cube")]
-use crate::cube::{self, attention::Plan, blocks::SlotShape};
+use crate::cube::{
+    self,
+    attention::{Plan, PlanData},
+    blocks::SlotShape,
+};
 #[cfg(feature = "burn")]
 use crate::kernels::{Queries, Scoring, recorded};
 use crate::kv::KvCache;
@@ -235,17 +239,8 @@ impl Pass<'_> {
         let (slots, shape) = (slab.layer(layer), slab.shape(layer));
         let known = self.plans.iter().position(|(of, _)| *of == shape);
         let at = known.unwrap_or_else(|| {
-            let rows = self.segments.iter().filter_map(|segment| {
-                let cache = segment.cache.as_deref()?;
-                Some(cube::attention::Rows {
-                    rows: segment.columns.clone(),
-                    start: segment.start,
-                    slots: cache.slots(),
-                    first_block: cache.first_block(),
-                })
-            });
-            let rows: Vec<_> = rows.collect();
-            self.plans.push((shape, Plan::new(&rows, n_heads / n_kv_heads, shape, &device)));
+            let plan = Plan::upload(self.plan(n_heads / n_kv_heads, shape), &device);
+            self.plans.push((shape, plan));
             self.plans.len() - 1
         });
         let (_, plan) = &self.plans[at];
@@ -254,6 +249,37 @@ impl Pass<'_> {
         mixed.reshape([1, seq, n_heads, head_dim])
     }
     // ANCHOR_END: attend_in_slots
+
+    /// Which positions attend to which slots of this shape, whose heads are each for `group` query heads.
+    #[cfg(feature = "cube")]
+    fn plan(&self, group: usize, shape: SlotShape) -> PlanData {
+        let rows = self.segments.iter().filter_map(|segment| {
+            let cache = segment.cache.as_deref()?;
+            Some(cube::attention::Rows {
+                rows: segment.columns.clone(),
+                start: segment.start,
+                slots: cache.slots(),
+                first_block: cache.first_block(),
+            })
+        });
+        PlanData::new(&rows.collect::<Vec<_>>(), group, shape)
+    }
+
+    /// The plans of all layers of a model with so many query heads, and how many slots there are, where the keys
+    /// and values of all sequences are in slots.
+    #[cfg(feature = "cube")]
+    pub(super) fn plans(&self, n_heads: usize) -> Option<(Vec<(SlotShape, PlanData)>, usize)> {
+        let slab = self.has_slots().then(|| self.segments.first()?.cache.as_ref()?.slab())??;
+        let plans = slab.kinds().into_iter();
+        let plans = plans.map(|shape| (shape, self.plan(n_heads / shape.n_kv_heads, shape)));
+        Some((plans.collect(), slab.slots()))
+    }
+
+    /// Takes these plans and no others.
+    #[cfg(feature = "cube")]
+    pub(super) fn follow(&mut self, plans: Vec<(SlotShape, Plan)>) {
+        self.plans = plans;
+    }
 
     // ANCHOR: attend_in_blocks
     /// As [`attend`](Self::attend), with the kernel for all sequences together: `q` is

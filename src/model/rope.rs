@@ -189,6 +189,12 @@ fn scale(i: usize, frequency: f64, rope: &RopeConfig, rotated: usize) -> f64 {
 // ANCHOR_END: scale
 
 impl Rotation {
+    /// By the cosines and sines of a table, `[2, seq, rotated / 2]`.
+    #[cfg(feature = "cube")]
+    pub(super) fn of(table: Tensor<3>) -> Self {
+        Self { table, growth: None }
+    }
+
     // ANCHOR: rotate
     /// Rotates queries or keys: `[batch, seq, heads, head_dim]` -> the same shape.
     pub fn apply(&self, x: Tensor<4>) -> Tensor<4> {

@@ -3,7 +3,7 @@
 use burn_cubecl::cubecl;
 use cubecl::prelude::{Tensor as Buffer, *};
 
-use super::plan::TILE;
+use super::plan::{NO_TILE, TILE};
 use super::span::{SPAN, Shape, Tile, add_weights, enter, mix, weigh};
 use crate::kernels::BLOCK;
 
@@ -141,6 +141,9 @@ pub(super) fn attend_span<T: Float, K: Numeric>(
     let head_dim = comptime!(shape.slot.head_dim);
     let (queries, parts) = comptime!((shape.queries, shape.parts));
     let pair = spans_at + CUBE_POS / n_kv_heads * 2;
+    if plan[pair] == NO_TILE {
+        terminate!();
+    }
     let at = tiles_at + plan[pair] as usize * TILE;
     let span = plan[pair + 1] as usize;
     let tile = Tile::read(plan, at, CUBE_POS % n_kv_heads, window, shape);

@@ -13,6 +13,8 @@ use crate::kernels::BLOCK;
 pub(super) const TILE: usize = 7;
 /// Where a pass has fewer cubes than this, each takes one span: a large GPU runs so many at once.
 const FEW_CUBES: usize = 512;
+/// Stands in place of the number of a tile where there is none.
+pub(super) const NO_TILE: u32 = u32::MAX;
 /// The most cubes that take one span each. What they leave to be merged takes some memory.
 const MOST_CUBES: usize = 1 << 15;
 
@@ -31,13 +33,27 @@ pub(crate) struct Rows {
 /// Which rows attend to which slots, on the device. All layers of a pass use the same.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    /// As u32: the places of the rows; then tiles, each some queries that share a key/value head; then for
-    /// each span of each tile both their numbers, where a cube takes one span; then the slots of all
-    /// sequences.
+    /// Those of [`PlanData`].
     pub(super) numbers: Tensor<1, Int>,
+    pub(super) shape: PlanShape,
+}
+
+/// A plan before it is on the device.
+pub(crate) struct PlanData {
+    /// The places of the rows; then tiles, each some queries that share a key/value head; then for
+    /// each span of each tile both their numbers, where a cube takes one span; then the slots of all
+    /// sequences. Behind them is room, so that plans of other lengths have as many numbers.
+    pub(crate) numbers: Vec<u32>,
+    pub(crate) shape: PlanShape,
+}
+
+/// What a launch is told of a plan besides its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PlanShape {
     pub(super) rows: usize,
     pub(super) tiles: usize,
-    /// How many spans of tiles there are, where a cube takes one span.
+    /// How many spans of tiles there are, where a cube takes one span. Those that are there to make the number a
+    /// round one are of [no tile](NO_TILE).
     pub(super) spans: Option<usize>,
     /// How many query heads share a key/value head.
     pub(super) group: usize,
@@ -45,10 +61,10 @@ pub(crate) struct Plan {
     pub(super) queries: usize,
 }
 
-impl Plan {
+impl PlanData {
     /// The plan of a pass over these sequences, whose query heads share key/value heads in groups.
-    pub(crate) fn new(sequences: &[Rows], group: usize, slot: SlotShape, device: &Device) -> Self {
-        Self::with_cubes(sequences, group, slot, FEW_CUBES, device)
+    pub(crate) fn new(sequences: &[Rows], group: usize, slot: SlotShape) -> Self {
+        Self::with_cubes(sequences, group, slot, FEW_CUBES)
     }
 
     /// As [`new`](Self::new), where a cube takes one span if there would be fewer than `few` cubes.
@@ -57,7 +73,6 @@ impl Plan {
         group: usize,
         slot: SlotShape,
         few: usize,
-        device: &Device,
     ) -> Self {
         let longest = sequences.iter().map(|sequence| sequence.rows.len()).max().unwrap_or(0);
         let queries = most_queries(slot.head_dim).min(longest * group).max(1);
@@ -69,7 +84,8 @@ impl Plan {
 
         let mut numbers: Vec<u32> = sequences.iter().flat_map(Rows::places).collect();
         let rows = numbers.len();
-        let slots_at = rows + tiles.len() * TILE + if is_split { 2 * spans } else { 0 };
+        let round_spans = spans.next_power_of_two();
+        let slots_at = rows + tiles.len() * TILE + if is_split { 2 * round_spans } else { 0 };
         let mut spans_before = 0;
         for QueryTile { sequence, slots_before, first, count, spans } in &tiles {
             let Rows { rows, start, first_block, .. } = sequence;
@@ -91,17 +107,32 @@ impl Plan {
                 tile.spans.clone().flat_map(move |span| [i as u32, span as u32])
             };
             numbers.extend(tiles.iter().enumerate().flat_map(of_tile));
+            numbers.resize(slots_at, NO_TILE);
         }
         numbers.extend(sequences.iter().flat_map(|sequence| &sequence.slots));
-        let shape = [numbers.len()];
-        Self {
-            numbers: Tensor::from_data(TensorData::new(numbers, shape), (device, DType::U32)),
+        numbers.resize(numbers.len().next_power_of_two(), 0);
+        let shape = PlanShape {
             rows,
             tiles: tiles.len(),
-            spans: is_split.then_some(spans),
+            spans: is_split.then_some(round_spans),
             group,
             queries,
-        }
+        };
+        Self { numbers, shape }
+    }
+}
+
+impl Plan {
+    /// A plan whose numbers are in this memory.
+    pub(crate) fn of(numbers: Tensor<1, Int>, shape: PlanShape) -> Self {
+        Self { numbers, shape }
+    }
+
+    /// Copies a plan to a device.
+    pub(crate) fn upload(plan: PlanData, device: &Device) -> Self {
+        let length = plan.numbers.len();
+        let numbers = TensorData::new(plan.numbers, [length]);
+        Self::of(Tensor::from_data(numbers, (device, DType::U32)), plan.shape)
     }
 
     /// The numbers of the plan, which begin with the place of each row.

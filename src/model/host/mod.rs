@@ -90,6 +90,8 @@ impl Host {
         let wanted = wanted.iter().map(|&column| &hidden[column * width..(column + 1) * width]);
         match output {
             Output::HiddenStates => wanted.map(<[f32]>::to_vec).collect(),
+            #[cfg(feature = "cube")]
+            Output::MostLikely => Vec::new(), // has no such output
             Output::Logits if wanted.len() == 0 => Vec::new(),
             Output::Logits => {
                 let rows = wanted.len();
