@@ -236,7 +236,7 @@ pub(super) fn turned(
 ) -> [Tensor<4>; 2] {
     #[cfg(feature = "cube")]
     if let Some(rotation) = rotation
-        && has_cubes(&rotation.table.device())
+        && has_cubes(&qk[0].device())
     {
         let table = rotation.table.clone();
         let [_, _, _, head_dim] = qk[0].dims();

@@ -17,6 +17,8 @@ pub mod words;
 
 use std::collections::HashSet;
 
+use rayon::prelude::*;
+
 use super::choose::Chooser;
 use super::lexicon::list;
 use super::tell::Tale;
@@ -58,11 +60,18 @@ impl Dialogue {
     }
 }
 
+/// How many conversations are drawn at the same time.
+const TOGETHER: usize = 1024;
+
 /// Distinct conversations without end.
 pub fn dialogues(seed: u64) -> impl Iterator<Item = Dialogue> {
     let mut seen = HashSet::new();
     (0..)
-        .map(move |i| dialogue(Chooser::new(mix(seed, i))))
+        .step_by(TOGETHER)
+        .flat_map(move |first| {
+            let all = (first..first + TOGETHER as u64).into_par_iter();
+            all.map(|i| dialogue(Chooser::new(mix(seed, i)))).collect::<Vec<_>>()
+        })
         .filter(move |dialogue| seen.insert(hash(&format!("{dialogue:?}"))))
 }
 
