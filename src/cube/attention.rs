@@ -14,15 +14,18 @@
 mod kernel;
 mod plan;
 mod span;
+mod tensor_cores;
 
-use burn::tensor::{DType, Tensor};
+use burn::tensor::{DType, Device, Tensor};
 use burn_cubecl::cubecl::calculate_cube_count_elemwise;
 use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::blocks::{SlotShape, slot_element};
-use super::{address_type, element, empty, empty_like, from_cube, into_cube, one_unit_each};
+use super::{
+    address_type, client, element, empty, empty_like, from_cube, into_cube, one_unit_each,
+};
 use crate::kernels::{BLOCK, Scoring};
 use plan::TILE;
 pub(crate) use plan::{Plan, PlanData, PlanShape, Rows};
@@ -30,6 +33,8 @@ use span::{SPAN, Shape};
 
 /// The units of a cube, where the device has so many: one for each position of a span.
 const UNITS: u32 = SPAN as u32;
+/// The units of a plane that has tensor cores.
+const PLANE: u32 = 32;
 /// The most queries that a cube takes.
 const MOST_QUERIES: usize = 4;
 /// What a kernel may take of the memory that the units of a cube share: what WebGPU has at least, in
@@ -45,6 +50,7 @@ struct Launch {
     /// Where the tiles begin in the numbers of the plan.
     tiles_at: usize,
     tiles: usize,
+    tensor_cores: bool,
 }
 
 /// Whether the kernel has room for heads of this size.
@@ -64,6 +70,17 @@ fn parts(head_dim: usize) -> usize {
     1 << parts.ilog2()
 }
 
+/// Whether the kernel for tensor cores takes queries of this type, and keys and values as they are stored.
+pub(crate) fn on_tensor_cores(
+    device: &Device,
+    queries: DType,
+    stored: DType,
+    slot: SlotShape,
+) -> bool {
+    let can_attend = |client| tensor_cores::can_attend(&client, queries, stored, slot);
+    client(device).is_some_and(can_attend)
+}
+
 /// Attention of the queries, `[rows, n_heads * head_dim]`, to the keys and values in the slots of a layer.
 /// Returns the shape of `q`. `sinks` are `[n_heads]`, where heads have them; those of `scoring` are of the
 /// CPU.
@@ -79,16 +96,21 @@ pub(crate) fn attend(
         slot,
         group: plan.shape.group,
         queries: plan.shape.queries,
-        parts: parts(slot.head_dim),
+        parts: if plan.shape.tensor_cores {
+            1
+        } else {
+            parts(slot.head_dim)
+        },
         capped: scoring.softcap.is_some(),
     };
-    let PlanShape { rows: tiles_at, tiles, spans, .. } = plan.shape;
+    let PlanShape { rows: tiles_at, tiles, spans, tensor_cores, .. } = plan.shape;
     let launch = Launch {
         shape,
         scoring: Scoring { sinks: None, ..scoring },
         sinks: sinks.map(|sinks| into_cube(sinks.cast(DType::F32))),
         tiles_at,
         tiles,
+        tensor_cores,
     };
     let (q, slots) = (into_contiguous(into_cube(q)), into_cube(slots.clone()));
     let plan = into_cube(plan.numbers.clone());
@@ -99,30 +121,44 @@ pub(crate) fn attend(
 }
 
 fn attend_whole(q: CubeTensor, slots: CubeTensor, plan: CubeTensor, launch: Launch) -> CubeTensor {
-    let Launch { shape, scoring, sinks, tiles_at, tiles } = launch;
+    let Launch { shape, scoring, sinks, tiles_at, tiles, tensor_cores } = launch;
     let out = empty_like(&q);
     let cubes = tiles * shape.slot.n_kv_heads;
-    let (count, dim) = cubes_of(&q, cubes);
+    let (count, dim) = cubes_of(&q, cubes, tensor_cores);
+    let (of_slots, of_queries) = (slot_element(&slots, shape.slot), element(&q));
+    let address = address_type([&q, &slots]);
+    let [x, slots] = [&q, &slots].map(|tensor| tensor.clone().into_tensor_arg());
+    let sinks = sinks.map(CubeTensor::into_tensor_arg).into();
+    let (plan, y) = (plan.into_tensor_arg(), out.clone().into_tensor_arg());
+    let softcap = scoring.softcap.unwrap_or(0.0);
+    let (scale, window) = (scoring.scale, window(scoring));
     // SAFETY: the tiles and slots of a plan are those of the queries and of the layer.
     unsafe {
-        kernel::attend_whole::launch_unchecked(
-            &out.client,
-            count,
-            dim,
-            address_type([&q, &slots]),
-            q.clone().into_tensor_arg(),
-            slots.clone().into_tensor_arg(),
-            plan.into_tensor_arg(),
-            sinks.map(CubeTensor::into_tensor_arg).into(),
-            out.clone().into_tensor_arg(),
-            tiles_at,
-            cubes,
-            scoring.scale,
-            scoring.softcap.unwrap_or(0.0),
-            window(scoring),
-            shape,
-            [element(&q), slot_element(&slots, shape.slot)],
-        );
+        if tensor_cores {
+            tensor_cores::whole::launch_unchecked(
+                &q.client, count, dim, address, x, slots, plan, sinks, y, tiles_at, cubes, scale,
+                softcap, window, shape, of_queries,
+            );
+        } else {
+            kernel::attend_whole::launch_unchecked(
+                &q.client,
+                count,
+                dim,
+                address,
+                x,
+                slots,
+                plan,
+                sinks,
+                y,
+                tiles_at,
+                cubes,
+                scale,
+                softcap,
+                window,
+                shape,
+                [of_queries, of_slots],
+            );
+        }
     }
     out
 }
@@ -135,31 +171,58 @@ fn attend_spans(
     launch: Launch,
     spans: usize,
 ) -> CubeTensor {
-    let Launch { shape, scoring, sinks, tiles_at, tiles } = launch;
+    let Launch { shape, scoring, sinks, tiles_at, tiles, tensor_cores } = launch;
     let out = empty_like(&q);
     let cubes = spans * shape.slot.n_kv_heads;
     let partials = empty(&q, [cubes * shape.partial()], DType::F32);
-    let (count, dim) = cubes_of(&q, cubes);
+    let (count, dim) = cubes_of(&q, cubes, tensor_cores);
+    let (of_slots, of_queries) = (slot_element(&slots, shape.slot), element(&q));
+    let address = address_type([&q, &slots, &partials]);
+    let [x, slots] = [&q, &slots].map(|tensor| tensor.clone().into_tensor_arg());
+    let [plan_arg, found] = [&plan, &partials].map(|tensor| tensor.clone().into_tensor_arg());
+    let spans_at = tiles_at + tiles * TILE;
+    let (scale, softcap) = (scoring.scale, scoring.softcap.unwrap_or(0.0));
     // SAFETY: as in `attend_whole`, and each span of a tile has its place in `partials`.
     unsafe {
-        kernel::attend_span::launch_unchecked(
-            &out.client,
-            count,
-            dim,
-            address_type([&q, &slots, &partials]),
-            q.clone().into_tensor_arg(),
-            slots.clone().into_tensor_arg(),
-            plan.clone().into_tensor_arg(),
-            partials.clone().into_tensor_arg(),
-            tiles_at,
-            tiles_at + tiles * TILE,
-            cubes,
-            scoring.scale,
-            scoring.softcap.unwrap_or(0.0),
-            window(scoring),
-            shape,
-            [element(&q), slot_element(&slots, shape.slot)],
-        );
+        if tensor_cores {
+            tensor_cores::span::launch_unchecked(
+                &q.client,
+                count,
+                dim,
+                address,
+                x,
+                slots,
+                plan_arg,
+                found,
+                tiles_at,
+                spans_at,
+                cubes,
+                scale,
+                softcap,
+                window(scoring),
+                shape,
+                of_queries,
+            );
+        } else {
+            kernel::attend_span::launch_unchecked(
+                &q.client,
+                count,
+                dim,
+                address,
+                x,
+                slots,
+                plan_arg,
+                found,
+                tiles_at,
+                spans_at,
+                cubes,
+                scale,
+                softcap,
+                window(scoring),
+                shape,
+                [of_queries, of_slots],
+            );
+        }
     }
     let numbers = tiles * shape.slot.n_kv_heads * shape.queries * shape.slot.head_dim;
     let (count, dim) = one_unit_each(&out, numbers);
@@ -185,11 +248,12 @@ fn attend_spans(
 }
 
 /// The shape of a launch of so many cubes. On a CPU, where units are threads and cubes are what is shared out,
-/// a cube has one unit.
-fn cubes_of(tensor: &CubeTensor, cubes: usize) -> (CubeCount, CubeDim) {
+/// a cube has one unit, and with tensor cores one plane.
+fn cubes_of(tensor: &CubeTensor, cubes: usize, tensor_cores: bool) -> (CubeCount, CubeDim) {
     let hardware = &tensor.client.properties().hardware;
     let units = match hardware.num_cpu_cores {
         Some(_) => 1,
+        None if tensor_cores => PLANE,
         None => UNITS.min(hardware.max_units_per_cube),
     };
     let dim = CubeDim::new_1d(units);

@@ -86,6 +86,11 @@ impl Slab {
         self.shapes[layer]
     }
 
+    /// Where the slots are, and the type of their tensors.
+    pub(crate) fn stored(&self) -> (&Device, DType) {
+        (&self.device, self.dtype)
+    }
+
     /// The dimensions that slots have, each of them once.
     pub(crate) fn kinds(&self) -> Vec<SlotShape> {
         let mut kinds = Vec::new();

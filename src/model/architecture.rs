@@ -92,7 +92,7 @@ impl Architecture {
                 let ropes = Ropes::of(config, llama);
                 Ok(Self::Llama {
                     #[cfg(feature = "cube")]
-                    recorder: Recorder::of(&decoder, &ropes, config.n_heads),
+                    recorder: Recorder::of(&decoder, &ropes, config.n_heads, weights.dtype()),
                     decoder,
                     ropes,
                 })

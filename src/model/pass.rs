@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+#[cfg(feature = "cube")]
+use burn::tensor::DType;
 #[cfg(feature = "burn")]
 use burn::tensor::{Tensor, s};
 
@@ -239,7 +241,10 @@ impl Pass<'_> {
         let (slots, shape) = (slab.layer(layer), slab.shape(layer));
         let known = self.plans.iter().position(|(of, _)| *of == shape);
         let at = known.unwrap_or_else(|| {
-            let plan = Plan::upload(self.plan(n_heads / n_kv_heads, shape), &device);
+            let on_tensor_cores =
+                cube::attention::on_tensor_cores(&device, q.dtype(), slots.dtype(), shape);
+            let plan = self.plan(n_heads / n_kv_heads, shape, on_tensor_cores);
+            let plan = Plan::upload(plan, &device);
             self.plans.push((shape, plan));
             self.plans.len() - 1
         });
@@ -252,7 +257,7 @@ impl Pass<'_> {
 
     /// Which positions attend to which slots of this shape, whose heads are each for `group` query heads.
     #[cfg(feature = "cube")]
-    fn plan(&self, group: usize, shape: SlotShape) -> PlanData {
+    fn plan(&self, group: usize, shape: SlotShape, on_tensor_cores: bool) -> PlanData {
         let rows = self.segments.iter().filter_map(|segment| {
             let cache = segment.cache.as_deref()?;
             Some(cube::attention::Rows {
@@ -262,17 +267,24 @@ impl Pass<'_> {
                 first_block: cache.first_block(),
             })
         });
-        PlanData::new(&rows.collect::<Vec<_>>(), group, shape)
+        PlanData::new(&rows.collect::<Vec<_>>(), group, shape, on_tensor_cores)
     }
 
-    /// The plans of all layers of a model with so many query heads, and how many slots there are, where the keys
-    /// and values of all sequences are in slots.
+    /// The plans of all layers of a model with so many query heads, whose numbers have this type, and how many slots
+    /// there are, where the keys and values of all sequences are in slots.
     #[cfg(feature = "cube")]
-    pub(super) fn plans(&self, n_heads: usize) -> Option<(Vec<(SlotShape, PlanData)>, usize)> {
+    pub(super) fn plans(
+        &self,
+        n_heads: usize,
+        queries: DType,
+    ) -> Option<(Vec<(SlotShape, PlanData)>, usize)> {
         let slab = self.has_slots().then(|| self.segments.first()?.cache.as_ref()?.slab())??;
-        let plans = slab.kinds().into_iter();
-        let plans = plans.map(|shape| (shape, self.plan(n_heads / shape.n_kv_heads, shape)));
-        Some((plans.collect(), slab.slots()))
+        let plan = |shape: SlotShape| {
+            let (device, stored) = slab.stored();
+            let on_tensor_cores = cube::attention::on_tensor_cores(device, queries, stored, shape);
+            (shape, self.plan(n_heads / shape.n_kv_heads, shape, on_tensor_cores))
+        };
+        Some((slab.kinds().into_iter().map(plan).collect(), slab.slots()))
     }
 
     /// Takes these plans and no others.

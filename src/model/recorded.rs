@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use burn::tensor::{Device, Element, TensorData};
+use burn::tensor::{DType, Device, Element, TensorData};
 
 use super::architecture::{Found, numbers_of};
 use super::decoder::Decoder;
@@ -32,6 +32,8 @@ const KEPT: usize = 8;
 #[derive(Debug)]
 pub(super) struct Recorder {
     n_heads: usize,
+    /// The type of hidden states.
+    dtype: DType,
     state: Mutex<State>,
 }
 
@@ -66,9 +68,14 @@ struct Recorded {
 
 impl Recorder {
     /// For a decoder with so many query heads. None for one some layers of which compute on the host.
-    pub(super) fn of(decoder: &Decoder, ropes: &Ropes, n_heads: usize) -> Option<Self> {
+    pub(super) fn of(
+        decoder: &Decoder,
+        ropes: &Ropes,
+        n_heads: usize,
+        dtype: DType,
+    ) -> Option<Self> {
         let grow = ropes.iter().any(|rope| rope.growth(&[]).is_some());
-        (decoder.is_dense() && !grow).then(|| Self { n_heads, state: Mutex::default() })
+        (decoder.is_dense() && !grow).then(|| Self { n_heads, dtype, state: Mutex::default() })
     }
 
     /// What [`Decoder`] finds for all rows of a step, from a recording of a step like it, or from one that is made
@@ -88,7 +95,7 @@ impl Recorder {
         if state.is_refused || row.len() > MOST_ROWS {
             return Ok(None);
         }
-        let Some((plans, slots)) = pass.plans(self.n_heads) else {
+        let Some((plans, slots)) = pass.plans(self.n_heads, self.dtype) else {
             return Ok(None);
         };
         let of_plan = |(slot, plan): &(_, PlanData)| (*slot, plan.shape, plan.numbers.len());

@@ -84,7 +84,7 @@ pub(super) fn attend_whole<T: Float, K: Numeric>(
 
 /// What a query gives to the sink of its head, relative to its greatest score: nothing where heads have none.
 #[cube]
-fn sink_weight(
+pub(super) fn sink_weight(
     sinks: ComptimeOption<&Buffer<f32>>,
     tile: &Tile,
     number: usize,

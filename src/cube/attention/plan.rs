@@ -6,6 +6,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 use super::most_queries;
 use super::span::SPAN;
+use super::tensor_cores::QUERIES;
 use crate::cube::blocks::SlotShape;
 use crate::kernels::BLOCK;
 
@@ -59,12 +60,20 @@ pub(crate) struct PlanShape {
     pub(super) group: usize,
     /// How many queries a tile has at most.
     pub(super) queries: usize,
+    /// Whether a tile is made for these.
+    pub(super) tensor_cores: bool,
 }
 
 impl PlanData {
     /// The plan of a pass over these sequences, whose query heads share key/value heads in groups.
-    pub(crate) fn new(sequences: &[Rows], group: usize, slot: SlotShape) -> Self {
-        Self::with_cubes(sequences, group, slot, FEW_CUBES)
+    /// On `tensor_cores`, a tile is what these take at once.
+    pub(crate) fn new(
+        sequences: &[Rows],
+        group: usize,
+        slot: SlotShape,
+        tensor_cores: bool,
+    ) -> Self {
+        Self::with_cubes(sequences, group, slot, tensor_cores, FEW_CUBES)
     }
 
     /// As [`new`](Self::new), where a cube takes one span if there would be fewer than `few` cubes.
@@ -72,10 +81,14 @@ impl PlanData {
         sequences: &[Rows],
         group: usize,
         slot: SlotShape,
+        tensor_cores: bool,
         few: usize,
     ) -> Self {
         let longest = sequences.iter().map(|sequence| sequence.rows.len()).max().unwrap_or(0);
-        let queries = most_queries(slot.head_dim).min(longest * group).max(1);
+        let queries = match tensor_cores {
+            true => QUERIES,
+            false => most_queries(slot.head_dim).min(longest * group).max(1),
+        };
         let tiles = tiles(sequences, group, queries);
         let spans: usize = tiles.iter().map(|tile| tile.spans.len()).sum();
         let is_split = spans > tiles.len()
@@ -117,6 +130,7 @@ impl PlanData {
             spans: is_split.then_some(round_spans),
             group,
             queries,
+            tensor_cores,
         };
         Self { numbers, shape }
     }

@@ -105,7 +105,7 @@ impl Case {
             rows += positions.len();
         }
         let group = self.n_heads / n_kv_heads;
-        let plan = PlanData::with_cubes(&plan, group, self.shape, few);
+        let plan = PlanData::with_cubes(&plan, group, self.shape, false, few);
         let plan = Plan::upload(plan, &self.device);
         let [k, v] = [k, v].map(|numbers| self.tensor(numbers, kv_width));
         append(&self.slots, k, v, plan.places(), self.shape);

@@ -32,6 +32,9 @@ const PLANES: usize = 8;
 const PLANE: usize = 32;
 /// Up to so many rows, each slice has a plane.
 const FEW_ROWS: usize = 64;
+/// How many steps of a slice are loaded before the first is multiplied, where there are few rows: a device waits
+/// for their weights.
+const AHEAD: usize = 2;
 /// With fewer cubes than this, each takes fewer rows.
 const FEW_CUBES: usize = 192;
 /// How many planes of a cube have other rows, where there are many. The others have other panels.
@@ -48,8 +51,13 @@ pub(super) fn can_multiply(client: &Client, dtype: DType, matrices: &Matrices) -
         DType::BF16 => matrices.format == PanelFormat::Dense(Format::Bf16),
         _ => false,
     };
-    let is_whole = matrices.n_in.is_multiple_of(GROUP);
-    is_stored && is_whole && {
+    is_stored && matrices.n_in.is_multiple_of(GROUP) && has_instruction(client, dtype)
+}
+
+/// Whether the device has the instruction for numbers of this type.
+pub(crate) fn has_instruction(client: &Client, dtype: DType) -> bool {
+    let is_half = matches!(dtype, DType::F16 | DType::BF16);
+    is_half && {
         let [a_type, cd_type] = [dtype, DType::F32].map(dtype_to_storage_type);
         let instruction = MmaConfig { a_type, b_type: a_type, cd_type, m: 16, n: 8, k: 16 };
         client.features().matmul.mma.contains(&instruction)
@@ -94,6 +102,7 @@ pub(super) fn launch(
             matrices.n_in,
             outputs.first_panel,
             panels,
+            SLICES,
             n_outs,
             starts,
             tiles,
@@ -127,6 +136,7 @@ fn products<F: Float>(
     n_in: usize,
     first_panel: usize,
     panels: usize,
+    slices: usize,
     n_outs: &Sequence<usize>,
     starts: &Sequence<usize>,
     #[comptime] tiles: usize,
@@ -160,12 +170,14 @@ fn products<F: Float>(
         weights: first_input * (LANES / 4) + lane / 4,
     };
     if comptime!(sliced) {
-        let sums = slice_sums::<F>(x, weights, &place, n_in, plane, tiles);
+        let ahead = comptime!(if tiles <= 2 { AHEAD } else { 1 });
+        let sums = slice_sums::<F>(x, weights, &place, n_in, plane, tiles, ahead);
         add_slices::<F>(y, &sums, &place, rows, n_outs, starts, tiles);
     } else {
         let mut totals = Array::<Vector<f32, Const<2>>>::new(comptime!(tiles * PAIRS));
-        for slice in 0..SLICES {
-            let sums = slice_sums::<F>(x, weights, &place, n_in, slice, tiles);
+        // An argument, since a compiler would write eight loops for a constant, with registers for all.
+        for slice in 0..slices {
+            let sums = slice_sums::<F>(x, weights, &place, n_in, slice, tiles, 1usize);
             #[unroll]
             for i in 0..comptime!(tiles * PAIRS) {
                 totals[i] += sums[i];
@@ -192,7 +204,7 @@ fn products<F: Float>(
     }
 }
 
-/// The sums of a slice over a panel for 16 rows of each tile: `[tiles][PAIRS]` pairs, of those of a lane.
+/// The sums of a slice over a panel for 16 rows of each tile: `[tiles][PAIRS]` pairs, those of a lane.
 #[cube]
 fn slice_sums<F: Float>(
     x: &[Vector<F, Const<8>>],
@@ -201,57 +213,80 @@ fn slice_sums<F: Float>(
     n_in: usize,
     slice: usize,
     #[comptime] tiles: usize,
+    #[comptime] ahead: usize,
 ) -> Array<Vector<f32, Const<2>>> {
-    let instruction = MmaDefinition::<F, F, f32>::new(16usize, 8usize, 16usize);
     let mut sums = Array::<Vector<f32, Const<2>>>::new(comptime!(tiles * PAIRS));
     let steps = n_in / GROUP;
     let steps_of_slice = steps.div_ceil(SLICES);
-    let first = slice * steps_of_slice;
-    for step in first..min(first + steps_of_slice, steps) {
-        // 4 outputs at each of 8 inputs.
-        let mut loaded = Array::<Vector<F, Const<4>>>::new(8usize);
-        #[unroll]
-        for i in 0..8usize {
-            loaded[i] = weights[place.weights + (step * GROUP + i) * (LANES / 4)];
-        }
-        // These 8 inputs of two rows of each tile.
-        let mut inputs = Array::<Vector<F, Const<8>>>::new(comptime!(2 * tiles));
-        #[unroll]
-        for i in 0..comptime!(2 * tiles) {
-            inputs[i] = x[place.rows[i] + step * (GROUP / 8)];
-        }
-        #[unroll]
-        for half in 0..2usize {
-            #[unroll]
-            for tile in 0..tiles {
-                let mut a = Array::<Vector<F, Const<2>>>::new(4usize);
-                #[unroll]
-                for i in 0..4usize {
-                    let first = comptime!(4 * half + i / 2 * 2);
-                    let row = inputs[comptime!(2 * tile + i % 2)];
-                    a[i] = pair(row.extract(first), row.extract(comptime!(first + 1)));
-                }
-                #[unroll]
-                for output in 0..4usize {
-                    let mut b = Array::<Vector<F, Const<2>>>::new(2usize);
-                    #[unroll]
-                    for i in 0..2usize {
-                        let first = comptime!(4 * half + 2 * i);
-                        let (one, other) = (loaded[first], loaded[comptime!(first + 1)]);
-                        b[i] = pair(one.extract(output), other.extract(output));
-                    }
-                    let at = comptime!(tile * PAIRS + 2 * output);
-                    let mut c = Array::<Vector<f32, Const<2>>>::new(2usize);
-                    c[0] = sums[at];
-                    c[1] = sums[comptime!(at + 1)];
-                    let d = instruction.execute(&a, &b, &c);
-                    sums[at] = d[0];
-                    sums[comptime!(at + 1)] = d[1];
-                }
-            }
+    let first = min(slice * steps_of_slice, steps);
+    let count = min(steps_of_slice, steps - first);
+    for part in 0..count / ahead {
+        add_steps(x, weights, place, first + part * ahead, &mut sums, tiles, ahead);
+    }
+    if comptime!(ahead > 1) {
+        for step in first + count / ahead * ahead..first + count {
+            add_steps(x, weights, place, step, &mut sums, tiles, 1usize);
         }
     }
     sums
+}
+
+/// Adds the products of `count` steps, which are all loaded before the first is multiplied.
+#[cube]
+fn add_steps<F: Float>(
+    x: &[Vector<F, Const<8>>],
+    weights: &[Vector<F, Const<4>>],
+    place: &Place,
+    step: usize,
+    sums: &mut Array<Vector<f32, Const<2>>>,
+    #[comptime] tiles: usize,
+    #[comptime] count: usize,
+) {
+    let instruction = MmaDefinition::<F, F, f32>::new(16usize, 8usize, 16usize);
+    // 4 outputs at each of 8 inputs.
+    let mut loaded = Array::<Vector<F, Const<4>>>::new(comptime!(8 * count));
+    // These 8 inputs of two rows of each tile.
+    let mut inputs = Array::<Vector<F, Const<8>>>::new(comptime!(2 * tiles * count));
+    #[unroll]
+    for i in 0..comptime!(8 * count) {
+        let input = step * GROUP + comptime!(i / 8 * GROUP + i % 8);
+        loaded[i] = weights[place.weights + input * (LANES / 4)];
+    }
+    #[unroll]
+    for i in 0..comptime!(2 * tiles * count) {
+        let (row, later) = comptime!((i % (2 * tiles), i / (2 * tiles)));
+        inputs[i] = x[place.rows[row] + (step + later) * (GROUP / 8)];
+    }
+    #[unroll]
+    for half in 0..comptime!(2 * count) {
+        #[unroll]
+        for tile in 0..tiles {
+            let mut a = Array::<Vector<F, Const<2>>>::new(4usize);
+            #[unroll]
+            for i in 0..4usize {
+                let first = comptime!(4 * (half % 2) + i / 2 * 2);
+                let row = inputs[comptime!(half / 2 * 2 * tiles + 2 * tile + i % 2)];
+                a[i] = pair(row.extract(first), row.extract(comptime!(first + 1)));
+            }
+            #[unroll]
+            for output in 0..4usize {
+                let mut b = Array::<Vector<F, Const<2>>>::new(2usize);
+                #[unroll]
+                for i in 0..2usize {
+                    let first = comptime!(4 * half + 2 * i);
+                    let (one, other) = (loaded[first], loaded[comptime!(first + 1)]);
+                    b[i] = pair(one.extract(output), other.extract(output));
+                }
+                let at = comptime!(tile * PAIRS + 2 * output);
+                let mut c = Array::<Vector<f32, Const<2>>>::new(2usize);
+                c[0] = sums[at];
+                c[1] = sums[comptime!(at + 1)];
+                let d = instruction.execute(&a, &b, &c);
+                sums[at] = d[0];
+                sums[comptime!(at + 1)] = d[1];
+            }
+        }
+    }
 }
 // ANCHOR_END: tensor_cores
 
