@@ -23,6 +23,7 @@ use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::blocks::{SlotShape, slot_element};
+use super::tensor_cores::PLANE;
 use super::{
     address_type, client, element, empty, empty_like, from_cube, into_cube, one_unit_each,
 };
@@ -33,8 +34,6 @@ use span::{SPAN, Shape};
 
 /// The units of a cube, where the device has so many: one for each position of a span.
 const UNITS: u32 = SPAN as u32;
-/// The units of a plane that has tensor cores.
-const PLANE: u32 = 32;
 /// The most queries that a cube takes.
 const MOST_QUERIES: usize = 4;
 /// What a kernel may take of the memory that the units of a cube share: what WebGPU has at least, in
@@ -253,7 +252,7 @@ fn cubes_of(tensor: &CubeTensor, cubes: usize, tensor_cores: bool) -> (CubeCount
     let hardware = &tensor.client.properties().hardware;
     let units = match hardware.num_cpu_cores {
         Some(_) => 1,
-        None if tensor_cores => PLANE,
+        None if tensor_cores => PLANE as u32,
         None => UNITS.min(hardware.max_units_per_cube),
     };
     let dim = CubeDim::new_1d(units);

@@ -29,7 +29,6 @@ use burn_cubecl::tensor::CubeTensor;
 use super::packing::Packing;
 use super::{client, empty, from_cube, into_cube};
 use crate::kernels::{Format, LANES, PanelFormat};
-pub(crate) use tensor_cores::has_instruction;
 
 /// Slices of the inputs.
 const SLICES: usize = 32;

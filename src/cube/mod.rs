@@ -26,6 +26,7 @@ mod packing;
 pub(crate) mod recording;
 mod reduce;
 pub(crate) mod rope;
+mod tensor_cores;
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,7 @@
 //!
 //! A plane takes a tile of 16 queries. A block of keys, `[head_dim, 32]`, lies in memory as a panel of weights
 //! does, and so do its values, `[32, head_dim]`: scores are the products of queries and keys, and what is taken
-//! up are the products of weights and values, both as in `linear::tensor_cores`. The numbers of a score that a
+//! up are the products of weights and values. The numbers of a score that a
 //! lane gets are those that it needs as a weight, so nothing goes through shared memory.
 //!
 //! Spans and their order are those of the other kernels, and the weights are rounded to 16 bits before they are
@@ -10,7 +10,6 @@
 
 use burn::tensor::DType;
 use burn_cubecl::cubecl;
-use burn_cubecl::cubecl::cmma::MmaDefinition;
 use cubecl::client::Client;
 use cubecl::prelude::{Tensor as Buffer, *};
 
@@ -18,17 +17,17 @@ use super::kernel::sink_weight;
 use super::plan::{NO_TILE, TILE};
 use super::span::{SPAN, Shape, Tile};
 use crate::cube::blocks::SlotShape;
-use crate::cube::linear::has_instruction;
+use crate::cube::tensor_cores::{
+    PAIRS, ROWS, has_instruction, inputs_of, multiply, output_of, pair,
+};
 use crate::kernels::BLOCK;
 
 /// The queries of a tile.
-pub(super) const QUERIES: usize = 16;
+pub(super) const QUERIES: usize = ROWS;
 /// The largest heads whose sums a lane has registers for.
 const LARGEST_HEAD: usize = 128;
 /// The blocks of a span.
 const BLOCKS: usize = SPAN / BLOCK;
-/// What a lane has of 16 rows and 32 columns, in pairs.
-const PAIRS: usize = 8;
 
 /// Whether the device has the instruction for queries of this type, and keys and values are stored for it.
 pub(crate) fn can_attend(client: &Client, queries: DType, stored: DType, slot: SlotShape) -> bool {
@@ -183,7 +182,7 @@ impl Lane {
         #[comptime] output: usize,
         #[comptime] j: usize,
     ) -> usize {
-        self.quarter * 8 + comptime!(panel * BLOCK + 4 * j + output)
+        output_of(self.quarter, output, j) + comptime!(panel * BLOCK)
     }
 
     /// Whether one of its queries attends to a position of the block that begins at `start`.
@@ -298,15 +297,7 @@ fn take_up<T: Float>(
                 let (one, other) = (queries[comptime!(2 * step)], queries[comptime!(2 * step + 1)]);
                 #[unroll]
                 for half in 0..2usize {
-                    let mut a = Array::<Vector<T, Const<2>>>::new(4usize);
-                    #[unroll]
-                    for i in 0..2usize {
-                        let first = comptime!(4 * half + 2 * i);
-                        a[comptime!(2 * i)] =
-                            pair(one.extract(first), one.extract(comptime!(first + 1)));
-                        a[comptime!(2 * i + 1)] =
-                            pair(other.extract(first), other.extract(comptime!(first + 1)));
-                    }
+                    let a = inputs_of(one, other, half);
                     multiply::<T>(&a, &loaded, half, comptime!(block * PAIRS), &mut scores);
                 }
             }
@@ -381,43 +372,4 @@ fn take_up<T: Float>(
         taken.total[c] = total + plane_shuffle_xor(total, 2u32);
     }
     taken
-}
-
-/// Adds the products of 16 rows with half of the inputs that a lane has loaded to [`PAIRS`] pairs of sums, of
-/// which `first` is the first.
-#[cube]
-fn multiply<T: Float>(
-    a: &Array<Vector<T, Const<2>>>,
-    loaded: &Array<Vector<T, Const<4>>>,
-    #[comptime] half: usize,
-    #[comptime] first: usize,
-    sums: &mut Array<Vector<f32, Const<2>>>,
-) {
-    let instruction = MmaDefinition::<T, T, f32>::new(16usize, 8usize, 16usize);
-    #[unroll]
-    for output in 0..4usize {
-        let mut b = Array::<Vector<T, Const<2>>>::new(2usize);
-        #[unroll]
-        for i in 0..2usize {
-            let input = comptime!(4 * half + 2 * i);
-            let (one, other) = (loaded[input], loaded[comptime!(input + 1)]);
-            b[i] = pair(one.extract(output), other.extract(output));
-        }
-        let at = comptime!(first + 2 * output);
-        let mut c = Array::<Vector<f32, Const<2>>>::new(2usize);
-        c[0] = sums[at];
-        c[1] = sums[comptime!(at + 1)];
-        let d = instruction.execute(a, &b, &c);
-        sums[at] = d[0];
-        sums[comptime!(at + 1)] = d[1];
-    }
-}
-
-/// A register of two numbers.
-#[cube]
-fn pair<F: Float>(first: F, second: F) -> Vector<F, Const<2>> {
-    let mut pair = Vector::<F, Const<2>>::empty();
-    pair.insert(0usize, first);
-    pair.insert(1usize, second);
-    pair
 }

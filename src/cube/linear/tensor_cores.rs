@@ -1,35 +1,27 @@
 //! A product with weights in 16 bits, where a device multiplies small matrices in one instruction.
 //!
-//! The instruction takes 16 rows, 8 outputs and 16 inputs. The inputs of a panel are its steps, 32 at a time;
-//! 8 slices follow each other, each of as many steps. Within one, an instruction adds to the sum of the one
+//! The inputs of a panel are its steps, 32 at a time; 8 slices follow each other, each of as many steps. Within one, an instruction adds to the sum of the one
 //! before it, and the sums of the slices are added in order. For few rows the slices of a panel are computed by
 //! as many planes, and for many rows by one after the other, which then takes more rows. Instructions and order
 //! are the same, so a row has the same bits alone and among others.
-//!
-//! A lane takes what it can load in one piece. Its numbers are then those of other inputs and outputs than the
-//! instruction's description has, but of the same ones on both sides.
 
-use burn::backend::cubecl::dtype_to_storage_type;
 use burn::tensor::DType;
 use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::client::Client;
-use burn_cubecl::cubecl::cmma::MmaDefinition;
-use burn_cubecl::cubecl::ir::features::MmaConfig;
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::{Matrices, Outputs, write};
 use crate::cube::element;
+use crate::cube::tensor_cores::{
+    PAIRS, PLANE, ROWS, has_instruction, inputs_of, multiply, output_of,
+};
 use crate::kernels::{Format, GROUP, LANES, PanelFormat};
 
-/// Of an instruction.
-const ROWS: usize = 16;
 /// Of the inputs of a row.
 const SLICES: usize = 8;
 /// The planes of a cube.
 const PLANES: usize = 8;
-/// The lanes of a plane.
-const PLANE: usize = 32;
 /// Up to so many rows, each slice has a plane.
 const FEW_ROWS: usize = 64;
 /// How many steps of a slice are loaded before the first is multiplied, where there are few rows: a device waits
@@ -39,8 +31,6 @@ const AHEAD: usize = 2;
 const FEW_CUBES: usize = 192;
 /// How many planes of a cube have other rows, where there are many. The others have other panels.
 const DOWN: usize = 2;
-/// What a lane has of the sums of a panel for the rows of an instruction, in pairs.
-const PAIRS: usize = ROWS * LANES / PLANE / 2;
 /// The most cubes along an axis.
 const MOST_CUBES: usize = 65_535;
 
@@ -52,16 +42,6 @@ pub(super) fn can_multiply(client: &Client, dtype: DType, matrices: &Matrices) -
         _ => false,
     };
     is_stored && matrices.n_in.is_multiple_of(GROUP) && has_instruction(client, dtype)
-}
-
-/// Whether the device has the instruction for numbers of this type.
-pub(crate) fn has_instruction(client: &Client, dtype: DType) -> bool {
-    let is_half = matches!(dtype, DType::F16 | DType::BF16);
-    is_half && {
-        let [a_type, cd_type] = [dtype, DType::F32].map(dtype_to_storage_type);
-        let instruction = MmaConfig { a_type, b_type: a_type, cd_type, m: 16, n: 8, k: 16 };
-        client.features().matmul.mma.contains(&instruction)
-    }
 }
 
 /// `x` is `[rows, n_in]`.
@@ -124,7 +104,6 @@ struct Place {
     weights: usize,
 }
 
-// ANCHOR: tensor_cores
 /// `x` is `[rows, n_in]`, and `y` has the rows of each matrix from its start on. A plane takes a panel and `tiles`
 /// times 16 rows; if `sliced`, it takes a slice of these, and otherwise all.
 #[cube(launch_unchecked)]
@@ -231,6 +210,7 @@ fn slice_sums<F: Float>(
     sums
 }
 
+// ANCHOR: add_steps
 /// Adds the products of `count` steps, which are all loaded before the first is multiplied.
 #[cube]
 fn add_steps<F: Float>(
@@ -242,7 +222,6 @@ fn add_steps<F: Float>(
     #[comptime] tiles: usize,
     #[comptime] count: usize,
 ) {
-    let instruction = MmaDefinition::<F, F, f32>::new(16usize, 8usize, 16usize);
     // 4 outputs at each of 8 inputs.
     let mut loaded = Array::<Vector<F, Const<4>>>::new(comptime!(8 * count));
     // These 8 inputs of two rows of each tile.
@@ -261,43 +240,13 @@ fn add_steps<F: Float>(
     for half in 0..comptime!(2 * count) {
         #[unroll]
         for tile in 0..tiles {
-            let mut a = Array::<Vector<F, Const<2>>>::new(4usize);
-            #[unroll]
-            for i in 0..4usize {
-                let first = comptime!(4 * (half % 2) + i / 2 * 2);
-                let row = inputs[comptime!(half / 2 * 2 * tiles + 2 * tile + i % 2)];
-                a[i] = pair(row.extract(first), row.extract(comptime!(first + 1)));
-            }
-            #[unroll]
-            for output in 0..4usize {
-                let mut b = Array::<Vector<F, Const<2>>>::new(2usize);
-                #[unroll]
-                for i in 0..2usize {
-                    let first = comptime!(4 * half + 2 * i);
-                    let (one, other) = (loaded[first], loaded[comptime!(first + 1)]);
-                    b[i] = pair(one.extract(output), other.extract(output));
-                }
-                let at = comptime!(tile * PAIRS + 2 * output);
-                let mut c = Array::<Vector<f32, Const<2>>>::new(2usize);
-                c[0] = sums[at];
-                c[1] = sums[comptime!(at + 1)];
-                let d = instruction.execute(&a, &b, &c);
-                sums[at] = d[0];
-                sums[comptime!(at + 1)] = d[1];
-            }
+            let at = comptime!(half / 2 * 2 * tiles + 2 * tile);
+            let a = inputs_of(inputs[at], inputs[comptime!(at + 1)], comptime!(half % 2));
+            multiply(&a, &loaded, half, comptime!(tile * PAIRS), sums);
         }
     }
 }
-// ANCHOR_END: tensor_cores
-
-/// A register of two numbers.
-#[cube]
-fn pair<F: Float>(first: F, second: F) -> Vector<F, Const<2>> {
-    let mut pair = Vector::<F, Const<2>>::empty();
-    pair.insert(0usize, first);
-    pair.insert(1usize, second);
-    pair
-}
+// ANCHOR_END: add_steps
 
 /// Adds the sums of the slices, of which each plane has one, in order, and writes them.
 #[cube]
@@ -348,7 +297,7 @@ fn write_sum<F: Float>(
 ) {
     let (number, lane) = (at / PLANE, at % PLANE);
     let row = place.first_row + comptime!(tile * ROWS) + lane / 4 + number / 2 % 2 * 8;
-    let output = place.panel * LANES + lane % 4 * 8 + number % 2 * 4 + number / 4;
+    let output = place.panel * LANES + output_of(lane % 4, number / 4, number % 2);
     if row < rows {
         write::<F>(y, sum, row, output, n_outs, starts);
     }

@@ -107,7 +107,12 @@ impl Shape {
 
 /// The shape of a model that talks.
 fn spark() -> ModelConfig {
-    ModelConfig { vocab_size: 1024, n_layers: 4, context_length: 1024, ..ember() }
+    ModelConfig {
+        vocab_size: 1024,
+        n_layers: 4,
+        context_length: 1024,
+        ..ember()
+    }
 }
 
 /// The shape of the bundled draft model: half of it is the embedding matrix.
