@@ -77,7 +77,8 @@ pub struct OpenDevice {
     pub adapter: Option<Adapter>,
     /// Whether models that are loaded on the device must give a row the same bits whatever else is in
     /// the batch. The kernels of this crate do so always. But for many rows in 16 bits, Burn's product is
-    /// faster on a GPU with units for products of matrices: without this, it is taken there. Where a
+    /// faster on a GPU whose units for products of matrices have no kernel here, which is every one but NVIDIA's
+    /// since Ampere: without this, it is taken there. Where a
     /// driver's compiler may change the order of additions (Metal, DirectX 12), neither is certain.
     pub batch_invariant: bool,
 }

@@ -47,11 +47,28 @@ fn a_step_is_few_launches_and_greedy_texts_are_the_same_without_their_logits() {
             assert!(one <= 10 * layers + 3, "{name} on {device}: {one} launches");
             assert_eq!(three, one, "{name} on {device}: three texts take as many launches as one");
 
+            recorded_steps_are_the_same(&model, &format!("{name} on {device}"));
             if name == "llama-gqa" {
                 texts_are_the_same(&model, &format!("{name} on {device}"));
             }
         }
     }
+}
+
+/// Steps of one shape are recorded after a while, and replayed: with the bits of the text read at once.
+fn recorded_steps_are_the_same(model: &Model, what: &str) {
+    let tokens: Vec<u32> = PROMPT.iter().cycle().take(PROMPT.len() + 8).copied().collect();
+    let mut cache = model.new_cache(tokens.len()).unwrap();
+    model.forward(&mut [Input::after(&mut cache, &PROMPT)]).unwrap();
+    let mut launches = Vec::new();
+    for at in PROMPT.len()..tokens.len() {
+        let before = device::launches();
+        let step = model.forward(&mut [Input::after(&mut cache, &tokens[at..=at])]).unwrap();
+        launches.push(device::launches() - before);
+        let whole = model.forward(&mut [Input::whole(&tokens[..=at])]).unwrap();
+        assert_eq!(step, whole, "{what}: the step at {at}");
+    }
+    println!("{what}: the launches of its steps are {launches:?}");
 }
 
 /// A batch of which nobody looks at the logits gets ids only.

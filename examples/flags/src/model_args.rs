@@ -60,8 +60,8 @@ pub struct ModelArgs {
     pub activations: Activations,
 
     /// On a GPU, compute each token in a way that depends on nothing else in the batch, down to the last
-    /// bit. On the CPU, and with weights in f32, int8 or int4, it is always so; with f16 and bf16, prefill is
-    /// slower then
+    /// bit. On the CPU, on NVIDIA's GPUs since Ampere, and with weights in f32, int8 or int4, it is always so; on
+    /// other GPUs with f16 and bf16, prefill is slower then
     #[arg(long)]
     pub batch_invariant: bool,
 
