@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::Parser;
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
 use slowburn::tokenizer::{ChatOptions, END_OF_PARAGRAPH, Message, Role};
-use slowburn_examples::cli::{self, DIM, ModelArgs, SamplingArgs};
+use slowburn_examples::cli::{self, Bundled, DIM, ModelArgs, SamplingArgs};
 
 /// Answers line by line, and says how much of each prompt was in the prefix cache
 #[derive(Parser)]
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 
 // ANCHOR: run
 fn run(Cli { sampling, model }: &Cli) -> cli::Result<()> {
-    let pretrained = Arc::new(model.load()?.0);
+    let pretrained = Arc::new(model.or(Bundled::Spark).load()?.0);
     let inference =
         InferenceBuilder::new().with_model(pretrained.clone()).build(streaming_handler)?;
     let mut messages = Vec::new();

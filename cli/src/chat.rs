@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use slowburn::inference::FinishReason;
 use slowburn_examples::cli::{
-    AdapterChoice, ChatArgument, ModelArgs, SamplingArgs, SpeculateArgs, whole,
+    AdapterChoice, Bundled, ChatArgument, ModelArgs, SamplingArgs, SpeculateArgs, whole,
 };
 
 pub use command::{COMMANDS, Command, Line};
@@ -127,11 +127,12 @@ impl Session {
             conversation.system.clone_from(&args.system);
         }
         let speaker = progress::while_loading(|| -> Result<Speaker> {
-            let (pretrained, _) = args.model.load()?;
+            let model = args.model.or(Bundled::Spark);
+            let (pretrained, _) = model.load()?;
             let vocabulary = pretrained.model.config().vocab_size;
             settings.sampling.check_vocabulary(vocabulary)?;
             let adapter = args.adapter.load(&pretrained)?;
-            let (pretrained, speculation) = args.speculate.speculation(&args.model, pretrained)?;
+            let (pretrained, speculation) = args.speculate.speculation(&model, pretrained)?;
             let speaker = Speaker::new(pretrained, speculation, args.arguments.clone())?;
             let speaker = speaker.with_adapter(adapter);
             speaker.warm_up()?;

@@ -71,6 +71,7 @@ fn list(as_json: bool) -> slowburn_examples::cli::Result<()> {
     });
     let mut text = String::new();
     let _ = writeln!(text, "{BOLD}ember{BOLD:#}, inside this program: the default");
+    let _ = writeln!(text, "{BOLD}spark{BOLD:#}, inside this program: the default of a chat");
     for model in &models {
         let size = bytes(usize::try_from(model.bytes).unwrap_or(usize::MAX));
         let state = if model.is_whole {

@@ -47,7 +47,7 @@ pub struct GuessArgs {
     pub acceptance: bool,
 
     /// The draft model of --acceptance, with the vocabulary of the model: as --model [default: the
-    /// small one inside this program, which is for the model inside it]
+    /// small one inside this program, which is for ember]
     #[arg(long, value_name = "MODEL", requires = "acceptance")]
     pub draft: Option<ModelSource>,
 }

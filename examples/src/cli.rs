@@ -39,7 +39,8 @@ pub use report::{Report, accepted, why};
 pub use score::{ScoreArgs, score, score_prompt, score_text};
 pub use settings::{Setting, settings};
 pub use slowburn_flags::{
-    AdapterChoice, ConstraintArgs, ModelArgs, ModelSource, SimdChoice, SpeculateArgs, whole,
+    AdapterChoice, Bundled, ConstraintArgs, ModelArgs, ModelSource, SimdChoice, SpeculateArgs,
+    whole,
 };
 pub use story::{StoryArgs, story};
 pub use terminal::{BOLD, DIM, Stream, ask, bar, print, quoted, write};

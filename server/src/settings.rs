@@ -9,7 +9,7 @@ use bytesize::ByteSize;
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Parser, ValueEnum};
 use slowburn::outside::in_words;
-use slowburn_flags::{AdapterArgs, ModelArgs, ModelSource, SpeculateArgs, memory, whole};
+use slowburn_flags::{AdapterArgs, Bundled, ModelArgs, ModelSource, SpeculateArgs, memory, whole};
 
 use super::auth::ApiKeys;
 
@@ -311,7 +311,8 @@ impl Settings {
             return name.clone();
         }
         match &self.model.source {
-            None => "ember".to_owned(),
+            None => Bundled::Ember.name().to_owned(),
+            Some(ModelSource::Bundled(bundled)) => bundled.name().to_owned(),
             Some(ModelSource::Hub(name)) => name.clone(),
             Some(ModelSource::Path(path)) => {
                 let name = std::path::absolute(path).ok();

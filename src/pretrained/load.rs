@@ -62,6 +62,29 @@ impl Pretrained {
         Self::from_bundled(name, config, weights, device, storage)
     }
 
+    /// Spark, the model inside this crate that holds little conversations (`models/spark`).
+    ///
+    /// ```
+    /// use slowburn::device::{self, DeviceChoice, Precision};
+    /// use slowburn::tokenizer::{ChatOptions, Message, Role};
+    /// use slowburn::{Options, Pretrained};
+    ///
+    /// let device = device::open(DeviceChoice::Cpu)?;
+    /// let spark = Pretrained::bundled_chat(&device, Precision::F32)?;
+    /// let messages = [Message::new(Role::User, "Where do you live?")];
+    /// let prompt = spark.chat_ids(&messages, &ChatOptions::default())?;
+    /// # assert!(!prompt.is_empty());
+    /// # Ok::<(), slowburn::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`bundled`](Self::bundled).
+    #[cfg(not(target_family = "wasm"))]
+    pub fn bundled_chat(device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
+        let file = include_bytes!("../../models/spark/model.gguf");
+        Self::from_gguf(file, "the bundled model for conversations", device, storage)
+    }
+
     /// A model that has the tokenizer of ember.
     fn from_bundled(
         name: &dyn Fn(&str) -> String,

@@ -5,6 +5,7 @@ mod chat;
 mod common;
 mod files;
 mod published;
+mod spark;
 mod special_tokens;
 mod streaming;
 mod thoughts;

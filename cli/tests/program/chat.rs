@@ -15,7 +15,8 @@ fn cached(stderr: &str) -> Vec<(usize, usize)> {
     stderr.lines().filter_map(numbers).collect()
 }
 
-const GREEDY: [&str; 3] = ["chat", "--temperature", "0"];
+/// With the model that continues a text, as a conversation of one without a template.
+const GREEDY: [&str; 5] = ["chat", "--model", "ember", "--temperature", "0"];
 
 #[test]
 fn a_turn_reads_only_what_is_new() {
@@ -39,6 +40,28 @@ fn a_turn_reads_only_what_is_new() {
     let alone = succeed(&["run", "-", "--temperature", "0"], &whole).stdout;
     let alone = alone.strip_prefix(&whole).unwrap();
     assert_eq!(alone.split("\n\n").next().unwrap().trim_end(), second);
+}
+
+/// Without a model that is named, the one that talks.
+#[test]
+fn the_bundled_model_talks() {
+    let input = "hello, my name is Konrad\nwhere do you live?\nwhat is my name?\n";
+    let talk = succeed(&["chat", "--temperature", "0"], input);
+    assert!(!talk.stderr.contains("no chat template"), "{}", talk.stderr);
+    let answers: Vec<&str> = talk.stdout.lines().collect();
+    assert_eq!(answers.len(), 3, "{}", talk.stdout);
+    assert!(answers[1].contains("under the old oak"), "{}", talk.stdout);
+    assert!(answers[2].contains("Konrad"), "{}", talk.stdout);
+    // A system line says who answers, and by its name the other bundled model can be asked for.
+    let line = ["--system", "You are Bella, a grumpy cat."];
+    let named = succeed(&[&["chat", "--temperature", "0"][..], &line].concat(), "who are you?\n");
+    assert!(
+        named.stdout.contains("Bella") && named.stdout.contains("cat"),
+        "{}",
+        named.stdout
+    );
+    let by_name = succeed(&["chat", "--model", "spark", "--temperature", "0"], input);
+    assert_eq!(by_name.stdout, talk.stdout);
 }
 
 #[test]
@@ -116,7 +139,7 @@ fn a_conversation_is_saved_and_goes_on() {
 
 #[test]
 fn an_answer_is_taken_back_or_asked_for_again() {
-    let args = ["chat", "--temperature", "1"];
+    let args = ["chat", "--model", "ember", "--temperature", "1"];
     let both = succeed(&args, "Once upon a time\n/retry\n/tokens\n/undo\n/tokens\n");
     let answers: Vec<&str> = both.stdout.lines().collect();
     assert_eq!(answers.len(), 2);
@@ -144,8 +167,16 @@ fn an_error_leaves_the_conversation_whole() {
     // At its end the context says what to do.
     let full = format!("{}\n", "word ".repeat(500));
     let folder = ember("{% for m in messages %}{{ m.content }}{% endfor %}");
-    let model = ["--model", text(folder.path()), "--logit-bias", "1=-100"];
-    let found = pipe(&[&GREEDY[..], &model].concat(), &full);
+    let model = [
+        "chat",
+        "--temperature",
+        "0",
+        "--model",
+        text(folder.path()),
+        "--logit-bias",
+        "1=-100",
+    ];
+    let found = pipe(&model, &full);
     assert!(found.stderr.contains("is full: /undo takes"), "{}", found.stderr);
 }
 

@@ -14,7 +14,10 @@ fn models_are_listed_and_removed() {
     };
     let (code, none, _) = run(&["models"]);
     assert_eq!(code, Some(0));
-    assert!(none.contains("ember") && none.contains("No others"), "{none}");
+    assert!(
+        none.contains("ember") && none.contains("spark") && none.contains("No others"),
+        "{none}"
+    );
 
     let of_model = cache.path().join("models--org--tiny");
     let snapshot = of_model.join("snapshots/0123");

@@ -20,7 +20,7 @@ pub use adapter_args::{AdapterArgs, AdapterChoice, NamedFolder};
 pub use constraint_args::ConstraintArgs;
 pub use error::{Error, Result};
 pub use model_args::{ModelArgs, SimdChoice};
-pub use model_source::ModelSource;
+pub use model_source::{Bundled, ModelSource};
 pub use numbers::{memory, number, whole};
 pub use speculate_args::{SpeculateArgs, SpeculateChoice};
 pub use text::{bytes, note};

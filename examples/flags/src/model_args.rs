@@ -10,14 +10,14 @@ use slowburn::pretrained::Pretrained;
 use slowburn::speculation::DraftModel;
 use slowburn::storage::{MatrixFormat, Storage};
 
-use crate::{Dtype, Error, ModelSource, Result, bytes, memory, note, values, whole};
+use crate::{Bundled, Dtype, Error, ModelSource, Result, bytes, memory, note, values, whole};
 
 /// The flags that say which model, and where it is computed.
 #[derive(Debug, Clone, Args)]
 pub struct ModelArgs {
     /// A folder as Hugging Face publishes it, a GGUF file (of a model in several, any of them), or a
-    /// model on the hub: hf:org/name, hf:org/name:Q4_K_M or hf:org/name/file.gguf, each with @revision or without
-    /// [default: the model inside this program]
+    /// model on the hub: hf:org/name, hf:org/name:Q4_K_M or hf:org/name/file.gguf, each with @revision or without;
+    /// or one inside this program: ember tells stories, spark talks [default: ember, and in a chat spark]
     #[arg(long = "model", value_name = "MODEL")]
     pub source: Option<ModelSource>,
 
@@ -117,6 +117,13 @@ pub enum SimdChoice {
 }
 
 impl ModelArgs {
+    /// The same flags, with this model if they name none.
+    #[must_use]
+    pub fn or(&self, bundled: Bundled) -> Self {
+        let source = self.source.clone().unwrap_or(ModelSource::Bundled(bundled));
+        Self { source: Some(source), ..self.clone() }
+    }
+
     /// Loads the requested model on the requested device.
     ///
     /// # Errors
@@ -145,7 +152,9 @@ impl ModelArgs {
             let (device, storage) = (self.open()?, |precision| self.storage(precision));
             let draft = match (draft, &self.source) {
                 (Some(draft), _) => draft.load(&device, self.dtype, storage)?,
-                (None, None) => Pretrained::bundled_draft(&device, storage(self.bundled()))?,
+                (None, None | Some(ModelSource::Bundled(Bundled::Ember))) => {
+                    Pretrained::bundled_draft(&device, storage(self.bundled()))?
+                }
                 (None, Some(_)) => return Err(Error::NoDraft),
             };
             Ok(self.set_up(draft, &device)?.model)
@@ -163,10 +172,8 @@ impl ModelArgs {
     }
 
     fn load_on(&self, device: &OpenDevice) -> Result<Pretrained> {
-        let pretrained = match &self.source {
-            None => Pretrained::bundled(device, self.storage(self.bundled()))?,
-            Some(source) => source.load(device, self.dtype, |dtype| self.storage(dtype))?,
-        };
+        let source = self.source.as_ref().unwrap_or(&ModelSource::Bundled(Bundled::Ember));
+        let pretrained = source.load(device, self.dtype, |dtype| self.storage(dtype))?;
         self.set_up(pretrained, device)
     }
 

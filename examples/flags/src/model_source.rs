@@ -12,9 +12,32 @@ use crate::{Dtype, Result};
 /// The prefix of a model on the hub.
 const HUB_PREFIX: &str = "hf:";
 
-/// A folder or a file, or a model on the Hugging Face Hub.
+/// A model inside the library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bundled {
+    /// Tells stories.
+    Ember,
+    /// Holds conversations.
+    Spark,
+}
+
+impl Bundled {
+    const ALL: [Self; 2] = [Self::Ember, Self::Spark];
+
+    /// What `--model` calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ember => "ember",
+            Self::Spark => "spark",
+        }
+    }
+}
+
+/// A model inside the library, a folder or a file, or a model on the Hugging Face Hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelSource {
+    /// By its name alone: a folder of that name is `./ember`.
+    Bundled(Bundled),
     /// A folder in Hugging Face's layout, or a GGUF file.
     Path(PathBuf),
     /// `org/name`, `org/name:FORMAT` or `org/name/file.gguf`, with `@revision` or without, but without the
@@ -24,6 +47,9 @@ pub enum ModelSource {
 
 impl From<OsString> for ModelSource {
     fn from(text: OsString) -> Self {
+        if let Some(bundled) = Bundled::ALL.into_iter().find(|bundled| text == bundled.name()) {
+            return ModelSource::Bundled(bundled);
+        }
         match text.to_str().and_then(|text| text.strip_prefix(HUB_PREFIX)) {
             Some(name) => ModelSource::Hub(name.to_owned()),
             None => ModelSource::Path(text.into()),
@@ -45,6 +71,16 @@ impl ModelSource {
     ) -> Result<Pretrained> {
         let fetched;
         let path = match self {
+            ModelSource::Bundled(bundled) => {
+                let storage = storage(match dtype {
+                    Dtype::Auto => Precision::F32,
+                    Dtype::Of(precision) => precision,
+                });
+                return Ok(match bundled {
+                    Bundled::Ember => Pretrained::bundled(device, storage)?,
+                    Bundled::Spark => Pretrained::bundled_chat(device, storage)?,
+                });
+            }
             ModelSource::Path(path) => path,
             ModelSource::Hub(name) => {
                 fetched = fetch(name, device)?;

@@ -18,7 +18,7 @@ pub struct SpeculateArgs {
     pub speculate: SpeculateChoice,
 
     /// The draft model, with the vocabulary of the model: as --model [default: the small one inside
-    /// this program, which is for the model inside it]
+    /// this program, which is for ember]
     #[arg(long, value_name = "MODEL")]
     pub draft: Option<ModelSource>,
 

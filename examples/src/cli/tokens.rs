@@ -24,7 +24,7 @@ pub struct TokensArgs {
     pub prompt: String,
 
     /// The model whose tokenizer it is: a folder as Hugging Face publishes it, a GGUF file or a model on
-    /// the hub [default: the model inside this program]
+    /// the hub, ember or spark [default: ember]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<ModelSource>,
 

@@ -24,6 +24,7 @@ fn the_default_listens_on_this_machine_only() {
     let settings = load(&[]).unwrap();
     assert_eq!(settings.address().to_string(), "127.0.0.1:8080");
     assert_eq!(settings.served_name(), "ember");
+    assert_eq!(load(&["--model", "spark"]).unwrap().served_name(), "spark");
     assert!(settings.cors_origins.is_none() && settings.api_key.is_none());
 }
 

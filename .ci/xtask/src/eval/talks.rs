@@ -1,4 +1,4 @@
-//! `cargo xtask talks`: whether a model of `cargo xtask train --shape spark` keeps to what was said.
+//! `cargo xtask talks`: whether the bundled model that talks, or another, keeps to what was said.
 //!
 //! The questions are in words that the corpus does not have, and the names too.
 
@@ -18,7 +18,7 @@ use crate::corpus::talk::words::{MOODS, Mood};
 #[derive(Args)]
 pub struct TalksArgs {
     /// The model: a folder or a file
-    #[arg(long, default_value = "data/model")]
+    #[arg(long, default_value = "models/spark/model.gguf")]
     model: PathBuf,
     /// Temperature of the answers; 0 takes the most likely token
     #[arg(long, default_value_t = 0.0)]
@@ -91,6 +91,8 @@ struct Script {
 /// What is asked of all conversations of a kind.
 struct Kind {
     name: &'static str,
+    /// What questions ask for that are counted by themselves too, and the place of each in a conversation.
+    questions: &'static [(&'static str, usize)],
     scripts: Vec<Script>,
 }
 
@@ -103,17 +105,25 @@ pub fn run(args: &TalksArgs) -> Result<()> {
     let mut failed = String::new();
     for kind in &kinds {
         let (mut held, mut shown) = (0, 0);
+        let mut held_questions = vec![0; kind.questions.len()];
         for (seed, script) in kind.scripts.iter().enumerate() {
             let talk = converse(&pretrained, script, args.temperature, seed as u64)?;
             ended += talk.ended;
             answers += script.turns.len();
-            held += usize::from(talk.holds);
-            if !talk.holds && shown < args.show {
+            let holds = talk.held.iter().all(|held| *held);
+            held += usize::from(holds);
+            for (count, (_, place)) in held_questions.iter_mut().zip(kind.questions) {
+                *count += usize::from(talk.held[*place]);
+            }
+            if !holds && shown < args.show {
                 shown += 1;
                 failed += &format!("\n{}\n{}", kind.name, talk.text);
             }
         }
         println!("  {:<52}{held:>4} of {}", kind.name, kind.scripts.len());
+        for (count, (question, _)) in held_questions.iter().zip(kind.questions) {
+            println!("    {question:<50}{count:>4} of {}", kind.scripts.len());
+        }
         good += held;
         all += kind.scripts.len();
     }
@@ -124,7 +134,8 @@ pub fn run(args: &TalksArgs) -> Result<()> {
 }
 
 struct Talk {
-    holds: bool,
+    /// Whether each answer has what it must.
+    held: Vec<bool>,
     ended: usize,
     text: String,
 }
@@ -134,7 +145,7 @@ fn converse(pretrained: &Pretrained, script: &Script, temperature: f32, seed: u6
     let options = Options { max_tokens: 80, sampling, ..Options::default() };
     let mut messages: Vec<Message> =
         script.system.iter().map(|text| Message::new(Role::System, text.as_str())).collect();
-    let mut talk = Talk { holds: true, ended: 0, text: String::new() };
+    let mut talk = Talk { held: Vec::new(), ended: 0, text: String::new() };
     for message in &messages {
         talk.text += &format!("  system: {}\n", message.content.as_deref().unwrap_or_default());
     }
@@ -148,7 +159,7 @@ fn converse(pretrained: &Pretrained, script: &Script, temperature: f32, seed: u6
         let holds = expected.iter().all(|any| any.iter().any(|text| small.contains(text.as_str())));
         let mark = if holds { "" } else { "   <- " };
         talk.text += &format!("  user: {question}\n  assistant: {answer}{mark}\n");
-        talk.holds &= holds;
+        talk.held.push(holds);
         talk.ended += usize::from(generation.finish_reason == FinishReason::Eos);
         messages.push(Message::new(Role::Assistant, answer));
     }
@@ -187,6 +198,12 @@ fn names_and_homes() -> Kind {
     }
     Kind {
         name: "who it is: name, kind and home in five turns",
+        questions: &[
+            ("what is your name", 0),
+            ("which sort of animal might you be", 1),
+            ("where exactly is the home of yours", 3),
+            ("who am I speaking with", 4),
+        ],
         scripts,
     }
 }
@@ -217,7 +234,11 @@ fn people() -> Kind {
             });
         }
     }
-    Kind { name: "what a person has told: a name and a liking", scripts }
+    Kind {
+        name: "what a person has told: a name and a liking",
+        questions: &[],
+        scripts,
+    }
 }
 
 /// A mood that can be heard in each of three answers.
@@ -250,6 +271,7 @@ fn moods() -> Kind {
     }
     Kind {
         name: "the mood of the system line, in three answers",
+        questions: &[],
         scripts,
     }
 }
@@ -272,6 +294,7 @@ fn outside() -> Kind {
     });
     Kind {
         name: "what it does not know, and says so",
+        questions: &[],
         scripts: scripts.collect(),
     }
 }
@@ -316,5 +339,9 @@ fn further() -> Kind {
             ],
         });
     }
-    Kind { name: "questions that need the answer before", scripts }
+    Kind {
+        name: "questions that need the answer before",
+        questions: &[],
+        scripts,
+    }
 }

@@ -185,7 +185,7 @@ const OUTPUTS: &[Output] = &[
     printed("paged.txt", "cargo run --example 09_paged_kv -- --max-tokens 20"),
     printed(
         "chat.txt",
-        "printf '%s\\n' 'Once upon a time' 'The next day' 'In the end' | cargo run --example chat",
+        "printf '%s\\n' 'My name is Konrad' 'Where do you live?' 'Who is your friend?' 'Why?' 'What is my name?' | cargo run --example chat",
     ),
     printed(
         "paged-hashes.txt",

@@ -7,7 +7,7 @@ mod browser;
 mod build;
 mod sources;
 mod stories;
-mod weights;
+pub mod weights;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ pub fn run(args: &LiveArgs) -> Result<()> {
 fn write(root: &Path, toolchain: Option<&Path>) -> Result<()> {
     let folder = root.join(FOLDER);
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join(WEIGHTS), weights::gguf(&root.join("models/ember"))?)?;
+    fs::write(folder.join(WEIGHTS), weights::gguf(&root.join("models/ember"), "ember")?)?;
     fs::write(folder.join(STORIES), stories::json()?)?;
     let built = build::run(root, &folder, toolchain)?;
     fs::write(folder.join(VERSION), version(&folder)?)?;

@@ -1,4 +1,5 @@
-//! The weights of the pages: the bundled model as a GGUF file in Q8_0, with its tokenizer.
+//! The weights of the pages: ember as a GGUF file in Q8_0, with its tokenizer. Spark, the model that talks, is bundled
+//! as such a file.
 //!
 //! The integers and scales are those of `--quantize int8`, so the file is
 //! the same model as that one, value by value.
@@ -92,8 +93,8 @@ fn push_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend(text.as_bytes());
 }
 
-/// The file for the model in `folder`.
-pub fn gguf(folder: &Path) -> Result<Vec<u8>> {
+/// The file for the model in `folder`, with the chat template that it has.
+pub fn gguf(folder: &Path, model: &str) -> Result<Vec<u8>> {
     let read = |name: &str| fs::read(folder.join(name)).with_context(|| name.to_owned());
     let config: Value = serde_json::from_slice(&read("config.json")?)?;
     let tokenizer: Value = serde_json::from_slice(&read("tokenizer.json")?)?;
@@ -106,7 +107,7 @@ pub fn gguf(folder: &Path) -> Result<Vec<u8>> {
     };
     let mut metadata = Metadata::default();
     metadata.text("general.architecture", "llama");
-    metadata.text("general.name", "ember");
+    metadata.text("general.name", model);
     for (key, value) in [
         ("block_count", "num_hidden_layers"),
         ("context_length", "max_position_embeddings"),
@@ -126,6 +127,9 @@ pub fn gguf(folder: &Path) -> Result<Vec<u8>> {
     let theta = number(&config["rope_parameters"]["rope_theta"])?;
     metadata.f32("llama.rope.freq_base", theta as f32);
     push_tokenizer(&mut metadata, &tokenizer)?;
+    if let Some(template) = chat_template(folder)? {
+        metadata.text("tokenizer.chat_template", &template);
+    }
     metadata.u32("tokenizer.ggml.bos_token_id", size("bos_token_id")?);
     metadata.u32("tokenizer.ggml.eos_token_id", size("eos_token_id")?);
 
@@ -166,6 +170,15 @@ pub fn gguf(folder: &Path) -> Result<Vec<u8>> {
     file.resize(file.len().next_multiple_of(ALIGNMENT), 0);
     file.extend(data);
     Ok(file)
+}
+
+fn chat_template(folder: &Path) -> Result<Option<String>> {
+    let path = folder.join("tokenizer_config.json");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let config: Value = serde_json::from_slice(&fs::read(path)?)?;
+    Ok(config["chat_template"].as_str().map(str::to_owned))
 }
 
 fn names(layers: u32) -> Vec<(String, String)> {
@@ -255,7 +268,7 @@ mod tests {
     fn the_file_is_the_bundled_model_in_int8() {
         let root =
             Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders above");
-        let bytes = gguf(&root.join("models/ember")).expect("a file");
+        let bytes = gguf(&root.join("models/ember"), "ember").expect("a file");
         let device = device::open(DeviceChoice::Cpu).expect("a CPU");
         let in_page = Pretrained::from_gguf(&bytes, "the file", &device, Precision::F32).unwrap();
         let int8 = Storage { layers: Some(Quantized::Int8), ..Precision::F32.into() };

@@ -41,6 +41,7 @@ impl Rows {
     }
 }
 
+// ANCHOR: targets
 /// The targets of a row: all tokens but the first. In a conversation only answers are learned, with the
 /// token that ends each; the others are replaced by the begin token, which no answer has.
 pub fn targets(row: &[u32], talks: bool) -> Vec<u32> {
@@ -59,6 +60,7 @@ pub fn targets(row: &[u32], talks: bool) -> Vec<u32> {
     };
     row[1..].iter().map(|&id| target(id)).collect()
 }
+// ANCHOR_END: targets
 
 #[cfg(test)]
 mod tests {

@@ -34,14 +34,15 @@ use slowburn::model::{ModelConfig, decoder::Decoder, pass::Pass, rope::Ropes};
 use tokenizers::Tokenizer;
 
 use crate::corpus::{self, HELD_OUT, SEED, TRAINED_STORIES, talk};
+use crate::live::weights::gguf;
 use checkpoint::Checkpoint;
 use data::Rows;
 use schedule::Schedule;
 
 #[derive(Args)]
 pub struct TrainArgs {
-    /// Where the finished model goes: config.json, model.safetensors, tokenizer.json, and tokenizer_config.json
-    /// with a chat template if it talks
+    /// Where the finished model goes: config.json, model.safetensors, tokenizer.json, and if it talks
+    /// tokenizer_config.json with a chat template, and all of it as model.gguf
     #[arg(long, default_value = "data/model")]
     out: PathBuf,
     /// Where checkpoints and the loss curve go
@@ -50,7 +51,7 @@ pub struct TrainArgs {
     /// Go on from the last checkpoint in the run folder
     #[arg(long)]
     resume: bool,
-    /// The bundled model, the small one that guesses ahead for it, or one that talks
+    /// The bundled model, the small one that guesses ahead for it, or the bundled one that talks
     #[arg(long, value_enum, default_value_t = Shape::Ember)]
     shape: Shape,
     /// How many optimizer steps
@@ -86,7 +87,7 @@ enum Shape {
     Ember,
     /// 0.3 million parameters, with the same vocabulary
     Draft,
-    /// 1.8 million parameters, trained on conversations: not bundled
+    /// 1.8 million parameters, trained on conversations
     Spark,
 }
 
@@ -105,7 +106,7 @@ impl Shape {
     }
 }
 
-/// The shape of a model that talks.
+/// The shape of the bundled model that talks.
 fn spark() -> ModelConfig {
     ModelConfig {
         vocab_size: 1024,
@@ -182,6 +183,7 @@ pub fn run(args: &TrainArgs) -> Result<()> {
     tokenizer::save(&tokenizer, &args.out.join("tokenizer.json"))?;
     if args.shape.talks() {
         std::fs::write(args.out.join("tokenizer_config.json"), tokenizer::chat_config())?;
+        std::fs::write(args.out.join("model.gguf"), gguf(&args.out, "spark")?)?;
     }
     eprintln!("the model is in {}", args.out.display());
     Ok(())

@@ -4,8 +4,7 @@
 //! and its mood. A system line says some of that, and the rest is as it always is. What the person
 //! tells is remembered, so later answers follow from earlier lines.
 //!
-//! No model of these is bundled yet: after a sixth of ember's tokens one kept its mood, and knew what
-//! it does not know, but not its own name.
+//! The bundled model spark was trained on these.
 
 mod fresh;
 mod further;
