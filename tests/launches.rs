@@ -69,6 +69,7 @@ fn recorded_steps_are_the_same(model: &Model, what: &str) {
         assert_eq!(step, whole, "{what}: the step at {at}");
     }
     println!("{what}: the launches of its steps are {launches:?}");
+    assert!(launches.last() <= launches.first(), "{what}: {launches:?}");
 }
 
 /// A batch of which nobody looks at the logits gets ids only.
