@@ -21,7 +21,18 @@ pub(crate) fn start() {
     WATCHING.get_or_init(|| LaunchObservation::new(Arc::new(Counter)));
 }
 
-/// How many kernels were launched since [`start`], of this crate and of Burn.
+/// Counts `recorded` launches less, which were recorded and not computed.
+pub(super) fn recorded(recorded: u64) {
+    LAUNCHES.fetch_sub(recorded, Ordering::Relaxed);
+}
+
+/// Counts `replayed` launches more.
+pub(super) fn replayed(replayed: u64) {
+    LAUNCHES.fetch_add(replayed, Ordering::Relaxed);
+}
+
+/// How many kernels were launched since [`start`], of this crate and of Burn. Each of a recording counts whenever it is
+/// replayed.
 pub(crate) fn count() -> u64 {
     LAUNCHES.load(Ordering::Relaxed)
 }

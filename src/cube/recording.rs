@@ -4,7 +4,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use burn_cubecl::cubecl::client::Graph;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::{client, from_cube, into_cube};
+use super::{client, from_cube, into_cube, launches};
 
 /// A list of numbers that the host gives to launches, `[length]`. Its place in memory stays the same.
 #[derive(Debug)]
@@ -37,7 +37,10 @@ impl List {
 
 /// Launches that were recorded. They read and write the memory that they did then.
 #[derive(Debug)]
-pub(crate) struct Recording(Graph);
+pub(crate) struct Recording {
+    graph: Graph,
+    launches: u64,
+}
 
 impl Recording {
     /// Records what `work` launches, and returns what it did, which is computed with the first replay. `work` runs
@@ -46,11 +49,14 @@ impl Recording {
     pub(crate) fn of<T>(device: &Device, mut work: impl FnMut() -> T) -> Option<(T, Self)> {
         let client = client(device)?;
         client.graph_prepare().ok()?;
+        let before = launches::count();
         drop(work());
+        let launches = launches::count() - before;
         client.start_capture().ok()?;
         let result = work();
+        launches::recorded(launches);
         let graph = client.stop_capture().ok()?;
-        Some((result, Self(graph)))
+        Some((result, Self { graph, launches }))
     }
 
     /// Launches all of it again.
@@ -60,6 +66,8 @@ impl Recording {
     pub(crate) fn replay(&self) -> Result<(), String> {
         // SAFETY: who records keeps the tensors that are read and written as long as the recording, and launches
         // from one queue.
-        unsafe { self.0.replay() }.map_err(|error| error.to_string())
+        unsafe { self.graph.replay() }.map_err(|error| error.to_string())?;
+        launches::replayed(self.launches);
+        Ok(())
     }
 }
