@@ -435,6 +435,16 @@ mod tests {
         Stop::Output,
     ];
 
+    /// Those of them that are of heads.
+    const HEADS: [Stop; 6] = [
+        Stop::Query,
+        Stop::Key,
+        Stop::Value,
+        Stop::RotatedQuery,
+        Stop::RotatedKey,
+        Stop::Mixed,
+    ];
+
     /// A fixture on the CPU: with the kernels, and with Burn's tensors.
     fn both_ways(name: &str) -> [Model; 2] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/models").join(name);
@@ -516,7 +526,9 @@ mod tests {
         assert_eq!(host.layers.len(), tensors.layers.len());
         for (host, tensors) in host.layers.iter_mut().zip(&mut tensors.layers) {
             assert_close(&host.weights.concat(), &tensors.weights.concat(), name);
-            for stop in STOPS {
+            // With latents, the kernels attend in another form: queries that took up the matrix of the keys.
+            let is_absorbed = ["deepseek", "glm4"].iter().any(|family| name.starts_with(family));
+            for stop in STOPS.into_iter().filter(|stop| !(is_absorbed && HEADS.contains(stop))) {
                 assert_close(host.at(stop), tensors.at(stop), &format!("{name}, {stop:?}"));
             }
         }
