@@ -85,8 +85,8 @@ mod tests {
     use crate::wire::{
         CandidatesRequest, ChatCompletionRequest, CompletionRequest, DetokenizeRequest,
         EmbeddingsRequest, FormatOptions, GenerateBody, InputCall, InputCallOutput, InputMessage,
-        ResponseRequest, SamplingOptions, SglangRequest, SglangSampling, TemplateOptions,
-        TokenizeRequest,
+        LoadAdapterRequest, ResponseRequest, SamplingOptions, SglangRequest, SglangSampling,
+        TemplateOptions, TokenizeRequest, UnloadAdapterRequest,
     };
 
     use super::*;
@@ -191,6 +191,7 @@ mod tests {
                 "top_logprobs": 1, "tools": [tool],
                 "tool_choice": {"type": "function", "function": {"name": "f"}},
                 "parallel_tool_calls": true, "parse_special": true, "add_special_tokens": false,
+                "max_reasoning_tokens": 1,
             }),
             &mut all,
         );
@@ -239,7 +240,8 @@ mod tests {
                 "model": "ember", "input": "x", "instructions": "x", "max_output_tokens": 1,
                 "stream": false, "include": ["x"], "top_logprobs": 1, "tools": [flat_tool],
                 "tool_choice": {"type": "function", "name": "f"}, "parallel_tool_calls": true,
-                "metadata": {"a": "b"},
+                "metadata": {"a": "b"}, "max_reasoning_tokens": 1, "enable_thinking": true,
+                "chat_template_kwargs": {"enable_thinking": true},
             }),
             &mut all,
         );
@@ -295,6 +297,11 @@ mod tests {
             }),
             &mut all,
         );
+        refusals::<LoadAdapterRequest>(
+            &json!({"lora_name": "x", "lora_path": "x", "load_inplace": true}),
+            &mut all,
+        );
+        refusals::<UnloadAdapterRequest>(&json!({"lora_name": "x"}), &mut all);
         refusals::<DetokenizeRequest>(
             &json!({"model": "ember", "ids": [1], "tokens": [1]}),
             &mut all,
