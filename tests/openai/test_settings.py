@@ -60,10 +60,10 @@ def test_a_variable_can_leave_a_switch_off(serve, tmp_path):
 def test_a_variable_that_is_no_setting_is_named():
     code, error = run(env={"SLOWBURN_MAX_CONECTIONS": "9"})
     assert code == 2 and "`SLOWBURN_MAX_CONECTIONS` is no setting (is `SLOWBURN_MAX_CONNECTIONS` meant?)" in error
-    code, error = run(env={"SLOWBURN_ZEBRA": "9"})
-    assert code == 2 and "`SLOWBURN_ZEBRA` is no setting: unset it" in error
+    code, error = run(env={"SLOWBURN_XYLOPHONE": "9"})
+    assert code == 2 and "`SLOWBURN_XYLOPHONE` is no setting: unset it" in error
     # Help is help, whatever the environment.
-    assert run("--help", env={"SLOWBURN_ZEBRA": "9"})[0] == 0
+    assert run("--help", env={"SLOWBURN_XYLOPHONE": "9"})[0] == 0
 
 
 def test_the_variables_of_a_kubernetes_service_are_no_settings(serve):

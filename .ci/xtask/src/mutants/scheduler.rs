@@ -76,8 +76,8 @@ const MUTANTS: [Mutant; 24] = [
         test: TEST,
         edits: &[Edit {
             file: MANAGER,
-            from: "let BlockTable { blocks, .. } = std::mem::take(table);",
-            to: "let blocks = table.blocks.clone();",
+            from: "let BlockTable { blocks, .. } = std::mem::replace(table, empty);",
+            to: "let (blocks, _) = (table.blocks.clone(), empty);",
         }],
     },
     Mutant {
