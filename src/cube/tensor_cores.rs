@@ -63,8 +63,8 @@ pub(super) fn inputs_of<F: Float>(
 }
 
 // ANCHOR: multiply
-/// Adds the products of 16 rows, `a`, with a half of the inputs that a lane has loaded to [`PAIRS`] pairs of sums, of
-/// which `first` is the first.
+/// Adds the products of 16 rows, `a`, with a half of the inputs that a lane has loaded to
+/// [`PAIRS`] pairs of sums, of which `first` is the first.
 #[cube]
 pub(super) fn multiply<F: Float>(
     a: &Array<Vector<F, Const<2>>>,

@@ -39,11 +39,12 @@ pub struct GenerateRequest {
     /// The texts that are allowed: see [`Options::constraint`].
     #[serde(default)]
     pub grammar: Option<Grammar>,
-    /// How a thought before the answer is marked, from [`Thoughts::reasoning`](crate::tokenizer::Thoughts::reasoning):
-    /// see [`Options::reasoning`].
+    /// How a thought before the answer is marked, from
+    /// [`Thoughts::reasoning`](crate::tokenizer::Thoughts::reasoning): see [`Options::reasoning`].
     #[serde(skip)]
     pub reasoning: Option<Reasoning>,
-    /// What changes the model for this text: the name of one of its [adapters](crate::Pretrained::adapters).
+    /// What changes the model for this text: the name of one of its
+    /// [adapters](crate::Pretrained::adapters).
     #[serde(default)]
     pub adapter: Option<String>,
     /// Report the log-probability of each token, and of this many of the most likely tokens.

@@ -102,8 +102,8 @@ impl Architecture {
     }
 
     // ANCHOR: rows
-    /// Runs the network over a row of token ids, and returns the `output` of the `wanted` columns, or nothing if
-    /// there are none.
+    /// Runs the network over a row of token ids, and returns the `output` of the `wanted` columns,
+    /// or nothing if there are none.
     pub(super) fn rows(
         &self,
         row: &[u32],

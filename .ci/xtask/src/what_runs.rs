@@ -105,7 +105,10 @@ fn row_of_file(path: &Path, name: &str, runs: &[Run], device: &OpenDevice) -> Re
         bail!("{name} names no architecture");
     };
     let types: BTreeSet<_> = file.tensors().map(|(_, tensor)| tensor.kind().to_string()).collect();
-    let types = types.into_iter().collect::<Vec<_>>().join(", ");
+    let types = match types.len() {
+        1..=2 => types.into_iter().collect::<Vec<_>>().join(", "),
+        many => format!("{many} types"),
+    };
     Ok(format!(
         "| `{family}` | `{name}` | GGUF: {types} | {LLAMA_CPP} | {largest:.1e} |"
     ))

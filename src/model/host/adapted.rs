@@ -17,11 +17,11 @@ struct Group<'a> {
 }
 
 // ANCHOR: adapt
-/// Adds `scale * B (A x)` to the rows of `y` that have an adapter. `x` is `[rows, in]`, and each `y` is
-/// `[rows, out]`: what all rows have of the model.
+/// Adds `scale * B (A x)` to the rows of `y` that have an adapter. `x` is `[rows, in]`, and each
+/// `y` is `[rows, out]`: what all rows have of the model.
 ///
-/// As with experts, the rows of an adapter are gathered, so that its matrices are read once; the products of all
-/// adapters are computed together. No row depends on another.
+/// As with experts, the rows of an adapter are gathered, so that its matrices are read once; the
+/// products of all adapters are computed together. No row depends on another.
 pub(super) fn adapt<const N: usize>(
     linears: [&Linear; N],
     x: &[f32],
