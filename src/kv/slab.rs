@@ -18,7 +18,7 @@ const FEWEST: usize = 16;
 const MOST: usize = u32::MAX as usize / BLOCK;
 
 /// The slots of all blocks of a pool. A slab grows as they are needed: the device copies what is in them. It keeps
-/// its memory, since to grow again would take longer than many a prefill.
+/// its memory: to grow again, the device would have to allocate and check every layer before the next prompt.
 #[derive(Debug)]
 pub(crate) struct Slab {
     /// Of each layer.

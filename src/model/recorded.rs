@@ -106,13 +106,15 @@ impl Recorder {
             plans: plans.iter().map(of_plan).collect(),
         };
         let positions = pass.positions();
-        let mut lists = vec![list(numbers_of(row))];
-        lists.extend(ropes.iter().map(|rope| list(rope.tables(&positions).concat())));
-        lists.extend(plans.into_iter().map(|(_, plan)| list(plan.numbers)));
+        let lists = || {
+            let tables = ropes.iter().map(|rope| list(rope.tables(&positions).concat()));
+            let plans = plans.into_iter().map(|(_, plan)| list(plan.numbers));
+            [list(numbers_of(row))].into_iter().chain(tables).chain(plans).collect::<Vec<_>>()
+        };
 
         if let Some(at) = state.kept.iter().position(|recorded| recorded.shape == shape) {
             state.kept.make_contiguous()[..=at].rotate_right(1);
-            return in_one_queue(device, || state.kept[0].replay(lists)).map(Some);
+            return in_one_queue(device, || state.kept[0].replay(lists())).map(Some);
         }
         let repeats = match &state.last {
             Some((last, repeats)) if *last == shape => repeats + 1,
@@ -122,6 +124,7 @@ impl Recorder {
         if repeats < REPEATS {
             return Ok(None);
         }
+        let lists = lists();
         let recorded = alone_in_queue(|| {
             let fixed: Vec<_> = lists.iter().map(|list| List::new(list.clone(), device)).collect();
             let work = || shape.launch(&fixed, (decoder, ropes), pass);

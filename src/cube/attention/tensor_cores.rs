@@ -2,8 +2,8 @@
 //!
 //! A plane takes a tile of 16 queries. A block of keys, `[head_dim, 32]`, lies in memory as a panel of weights
 //! does, and so do its values, `[32, head_dim]`: scores are the products of queries and keys, and what is taken
-//! up are the products of weights and values. The numbers of a score that a
-//! lane gets are those that it needs as a weight, so nothing goes through shared memory.
+//! up are the products of weights and values. A lane gets the scores that it needs as weights, so nothing goes
+//! through shared memory.
 //!
 //! Spans and their order are those of the other kernels, and the weights are rounded to 16 bits before they are
 //! multiplied.
