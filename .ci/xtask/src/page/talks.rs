@@ -406,7 +406,7 @@ pub fn lost(browser: &mut Browser, slow: Server) -> Result<()> {
     open(browser, &slow, Look::DESK)?;
     set_number(browser, "max_tokens", "3")?;
     say(browser, "One day")?;
-    set_number(browser, "max_tokens", "400")?;
+    set_number(browser, "max_tokens", "200")?;
     send(browser, "Another day")?;
     browser.wait("run !== null && conversation.messages[3]?.run.tokens.length > 0")?;
     drop(slow);
