@@ -24,3 +24,18 @@ mod two_sums;
 
 #[path = "../../suite/kernels/two_sums.rs"]
 mod two_sums_tests;
+
+mod tile_sum;
+
+#[path = "../../suite/kernels/tile_sum.rs"]
+mod tile_sum_tests;
+
+mod pack_tile;
+
+#[path = "../../suite/kernels/pack_tile.rs"]
+mod pack_tile_tests;
+
+mod rows_of_tiles;
+
+#[path = "../../suite/kernels/rows_of_tiles.rs"]
+mod rows_of_tiles_tests;
