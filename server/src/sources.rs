@@ -279,9 +279,12 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// A hint at the setting that was meant, if there is one with much the same name.
+/// A hint at the setting that was meant, if there is one with much the same name: in a short name few
+/// letters may differ.
 fn nearest(names: impl IntoIterator<Item = String>, key: &str) -> String {
+    let letters = key.trim_start_matches("SLOWBURN_").chars().count();
+    let most = (letters / 3).clamp(1, 3);
     let distance = |name: &String| strsim::damerau_levenshtein(name, key);
-    let close = names.into_iter().filter(|name| distance(name) <= 3).min_by_key(distance);
+    let close = names.into_iter().filter(|name| distance(name) <= most).min_by_key(distance);
     close.map_or_else(String::new, |name| format!(" (is `{name}` meant?)"))
 }
