@@ -9,6 +9,8 @@
 //! - [`sampler`]: logits to a token
 //! - [`output`]: the bytes of tokens to a text for its reader
 //! - [`story`]: one text, and [`memory`], its keys and values
+//! - [`guesses`]: several of its tokens in one pass
+//! - [`constraint`]: only tokens that fit a regular expression
 //!
 //! And from several texts to several texts:
 //!
@@ -21,6 +23,7 @@
 //! What is said of them:
 //!
 //! - [`verdict`]: whether the ids equal the book's, and where they first differ
+//! - [`speed`]: how many tokens a second each idea brings
 //! - [`noticed`]: which call of a part first gave something else than the book's, and [`shown`] in lines
 //!
 //! [`parts`] defines what a part must be able to do. [`book`] holds the book's: most are the answers
@@ -35,6 +38,8 @@ pub mod blocks;
 pub mod book;
 pub mod broken;
 pub mod connection;
+pub mod constraint;
+pub mod guesses;
 pub mod http;
 pub mod matrix;
 pub mod memory;
@@ -50,6 +55,7 @@ pub mod served;
 pub mod server;
 pub mod several;
 pub mod shown;
+pub mod speed;
 pub mod story;
 pub mod verdict;
 pub mod vocabulary;

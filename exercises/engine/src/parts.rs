@@ -1,6 +1,8 @@
 //! What the parts of the engine are: functions of the shapes that the exercises have.
 
+mod guesses;
 mod many;
+mod regex;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,10 +10,12 @@ use std::sync::Arc;
 use crate::book;
 use crate::noticed::Noticed;
 
+pub use guesses::{Checked, HeldBlock, HeldBlocks, Lookup, Table};
 pub use many::{
     Allocator, BlockTable, CachedBlock, GROUP, Group, Hash, Holder, Holders, Kernel, LANES, Limits,
     Microkernel, Panel, Place, Planned, Queue, Refusal, Slots, Tile, Work,
 };
+pub use regex::{Follows, NextTokens, States, TrieNode};
 
 include!("../parts.rs");
 
@@ -81,6 +85,20 @@ pub struct Parts {
     pub one_step: fn(&[Planned], &[Planned], Limits) -> Vec<Work>,
     /// Who holds what after so many blocks were made free for a text, and whether they are.
     pub preemption: fn(&Holders, char, usize) -> (Holders, bool),
+    /// A text, and how far to look in it: what may come next.
+    pub prompt_lookup: fn(&[u32], Lookup) -> Vec<u32>,
+    /// Guesses, and the token that was drawn after each row of the pass.
+    pub accept_guesses: fn(&[u32], &[u32]) -> Checked,
+    /// Truncates a text to so many positions, and returns the blocks that are free now.
+    pub truncate_blocks: fn(&mut HeldBlocks, &mut Table, usize) -> Vec<usize>,
+    /// The states of an automaton, and which of them accept: without ways into dead ends.
+    pub prune_states: fn(&States, &[bool]) -> States,
+    /// The bytes of each token.
+    pub token_trie: fn(&[Vec<u8>]) -> TrieNode,
+    /// A trie, an automaton, its state, and the size of the vocabulary.
+    pub state_mask: fn(&TrieNode, &Follows<'_>, usize, usize) -> Vec<bool>,
+    /// The tokens that fit, whether the text may end, and the tokens that end it.
+    pub where_it_ends: fn(&[u32], bool, &[u32]) -> NextTokens,
     /// So many slots.
     pub queue: fn(usize) -> Box<dyn Queue>,
     /// A server-sent event with a name, or without one, and its data.

@@ -5,8 +5,14 @@ extern crate std as shuttle;
 
 #[path = "many/batch.rs"]
 mod batch;
+#[path = "more/guesses.rs"]
+mod guesses;
 #[path = "many/http.rs"]
 mod http;
+#[path = "more/regex.rs"]
+mod regex;
+#[path = "more/speed.rs"]
+mod speed;
 mod support;
 #[cfg(feature = "tensors")]
 #[path = "../src/tensors.rs"]
