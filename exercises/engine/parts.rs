@@ -24,6 +24,7 @@ pub enum Since {
     Guesses,
     Regex,
     Http,
+    Replicas,
 }
 
 const fn part(exercise: &'static str, chapter: &'static str, does: &'static str) -> Part {
@@ -44,7 +45,7 @@ const fn since(since: Since, part: Part) -> Part {
     Part { since, ..part }
 }
 
-pub const PARTS: [Part; 36] = [
+pub const PARTS: [Part; 40] = [
     part("merge", "tokens", "words to tokens"),
     part("chunked_prefill", "kv_cache", "the prompt, in chunks"),
     part("rms_norm", "model", "RMSNorm"),
@@ -99,4 +100,8 @@ pub const PARTS: [Part; 36] = [
     since(Since::Regex, part("where_it_ends", "constrained", "where a text may end")),
     since(Since::Http, part("full_queue", "server", "who may come in")),
     since(Since::Http, part("sse_encode", "server", "a text as events")),
+    since(Since::Replicas, part("health", "beyond", "which replicas get requests")),
+    since(Since::Replicas, part("prefix_router", "beyond", "the replica with the prefix")),
+    since(Since::Replicas, part("bounded_hash", "beyond", "the replica by a hash")),
+    since(Since::Replicas, part("retry_elsewhere", "beyond", "after a failure")),
 ];

@@ -138,6 +138,7 @@ fn heading(since: Since) -> &'static str {
         Since::Guesses => "with guesses",
         Since::Regex => "inside a regular expression",
         Since::Http => "over HTTP",
+        Since::Replicas => "a router in front of two engines",
     }
 }
 

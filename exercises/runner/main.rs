@@ -75,6 +75,9 @@ enum Command {
         /// Measure how many tokens a second each idea brings, with your parts and the book's
         #[arg(long, conflicts_with_all = ["prompt", "seed", "speculate", "regex", "serve"])]
         speed: bool,
+        /// Send requests to a router in front of two engines
+        #[arg(long, conflicts_with_all = ["prompt", "seed", "speculate", "regex", "serve", "speed"])]
+        replicas: bool,
     },
     /// Start an exercise anew; your version is kept as a backup
     Reset {
@@ -191,7 +194,16 @@ fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Hint { name } => tell::hint(&project, name.as_deref())?,
         Command::List => overview::list(&project)?,
         Command::Check { name } => return check::run(&project, name.as_deref()),
-        Command::Engine { tried, prompt, seed, speculate, regex, serve, speed } => {
+        Command::Engine {
+            tried,
+            prompt,
+            seed,
+            speculate,
+            regex,
+            serve,
+            speed,
+            replicas,
+        } => {
             let with_values = [
                 ("--prompt", prompt.clone()),
                 ("--seed", seed.map(|seed| seed.to_string())),
@@ -203,7 +215,11 @@ fn run(cli: &Cli) -> Result<ExitCode> {
                 .filter_map(|(flag, value)| Some([flag.to_owned(), value?]))
                 .flatten()
                 .collect();
-            let flags = [("--speculate", *speculate), ("--speed", *speed)];
+            let flags = [
+                ("--speculate", *speculate),
+                ("--speed", *speed),
+                ("--replicas", *replicas),
+            ];
             arguments.extend(flags.iter().filter(|flag| flag.1).map(|flag| flag.0.to_owned()));
             return engine::run(&project, tried, &arguments);
         }

@@ -19,6 +19,7 @@
 //! - [`several`]: four texts in a pool that is too small for them
 //! - [`server`] and [`connection`], with [`http`] and [`wire`]: texts for clients
 //! - [`served`]: some requests to it, more than it takes
+//! - [`router`]: some requests to two of them, and to a third that is gone
 //!
 //! What is said of them:
 //!
@@ -49,6 +50,7 @@ pub mod output;
 pub mod paged;
 pub mod parts;
 pub mod program;
+pub mod router;
 pub mod sampler;
 pub mod sequence;
 pub mod served;

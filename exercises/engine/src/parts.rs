@@ -3,6 +3,7 @@
 mod guesses;
 mod many;
 mod regex;
+mod router;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,6 +17,9 @@ pub use many::{
     Microkernel, Panel, Place, Planned, Queue, Refusal, Slots, Tile, Work,
 };
 pub use regex::{Follows, NextTokens, States, TrieNode};
+pub use router::{
+    Budget, Check, Failure, Health, Next as NextAttempt, Replica, Thresholds, Weights,
+};
 
 include!("../parts.rs");
 
@@ -103,6 +107,16 @@ pub struct Parts {
     pub queue: fn(usize) -> Box<dyn Queue>,
     /// A server-sent event with a name, or without one, and its data.
     pub sse_event: fn(Option<&str>, &str) -> Option<String>,
+    /// What is believed of a replica after one more check.
+    pub after_check: fn(Health, Check, Thresholds) -> Health,
+    /// The replicas that get requests.
+    pub candidates: fn(&[Health]) -> Vec<usize>,
+    /// The replica of a prompt.
+    pub prefix_router: fn(&[Replica], &[u32], Weights) -> usize,
+    /// The points of the replicas, a key, their open requests, and the bound in percent of the mean.
+    pub bounded_hash: fn(&[(u64, usize)], u64, &[usize], usize) -> usize,
+    /// How an attempt failed, whether anything was sent, which replicas were tried, and which are ready.
+    pub after_failure: fn(Failure, bool, &[usize], &[bool], &mut Budget) -> NextAttempt,
     /// The exercises that have taken over.
     pub yours: Vec<&'static str>,
     /// Where a result of yours was not the book's.

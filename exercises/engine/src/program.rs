@@ -15,6 +15,7 @@ use crate::guesses::{self, LOOKUP};
 use crate::matrix::Bits;
 use crate::model::Model;
 use crate::parts::{End, PARTS, Parts};
+use crate::router::{self, Policy};
 use crate::served;
 use crate::server::{Server, Settings, Stopped};
 use crate::several::{self, ROOM};
@@ -35,6 +36,8 @@ enum Asked {
     Serve(String),
     /// The ladder of speeds.
     Speed,
+    /// Requests to two engines.
+    Replicas,
 }
 
 type Engine = Arc<(Model, Vocabulary)>;
@@ -66,6 +69,7 @@ fn write(parts: &Parts) -> Outcome {
                 && again(&engine, parts)?
                 && inside(&engine, parts)?
                 && over_http(&engine, parts)?
+                && replicas(&engine, parts)?
         }
         Asked::Story(request) => {
             can_be_read(&engine, &request.prompt)?;
@@ -73,6 +77,7 @@ fn write(parts: &Parts) -> Outcome {
         }
         Asked::Serve(address) => serve(&engine, parts, &address)?,
         Asked::Speed => speed(&engine, parts)?,
+        Asked::Replicas => replicas(&engine, parts)?,
     };
     if let Some(odd) = parts.noticed.odd() {
         println!("\nThe first result that is not the book's, for the same input: {odd}.");
@@ -235,6 +240,36 @@ fn over_http(engine: &Engine, parts: &Parts) -> Outcome {
     })
 }
 
+/// Requests to two engines.
+fn replicas(engine: &Engine, parts: &Parts) -> Outcome {
+    let requests = router::requests().len();
+    println!(
+        "\n{requests} requests to a router, in front of replica 0, which is gone, and engines 1 and 2:\n"
+    );
+    for policy in Policy::ALL {
+        let asked = |parts: &Parts| router::ask(engine, parts, policy, LIMIT);
+        let found = match asked(parts) {
+            Ok(found) => found,
+            Err(Stopped::Broken(broken)) => return Ok(stopped(&broken)),
+            Err(Stopped::Other(error)) => return Err(error.into()),
+        };
+        let routed: Vec<String> = found.routed.iter().map(ToString::to_string).collect();
+        println!("  {policy:<11}{}", routed.join("; "));
+        let expected = match asked(&Parts::of_the_book()) {
+            Ok(expected) => expected,
+            Err(error) => return Err(format!("{error:?}").into()),
+        };
+        if let Some(wrong) = verdict::of_routed(&found, &expected) {
+            println!("\n{wrong}");
+            return Ok(false);
+        }
+    }
+    println!(
+        "  compared one by one: all went where the book's parts send them, and the texts are right"
+    );
+    Ok(true)
+}
+
 /// Serves until a part breaks.
 fn serve(engine: &Engine, parts: &Parts, address: &str) -> Outcome {
     let server = Server::start(engine.clone(), parts.clone(), address, Settings::default());
@@ -273,17 +308,19 @@ fn stopped(broken: &Broken) -> bool {
     false
 }
 
-/// Reads `--prompt TEXT`, `--seed NUMBER`, `--speculate`, `--regex PATTERN`, `--serve ADDRESS` and `--speed`.
+/// Reads `--prompt TEXT`, `--seed NUMBER`, `--speculate`, `--regex PATTERN`, `--serve ADDRESS`,
+/// `--speed` and `--replicas`.
 fn asked(mut args: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>> {
-    let (mut request, mut address, mut speed) = (None::<Request>, None, false);
+    let (mut request, mut address) = (None::<Request>, None);
     while let Some(flag) = args.next() {
-        if flag == "--speculate" {
-            request.get_or_insert_default().guesses = Some(LOOKUP);
-            continue;
-        }
-        if flag == "--speed" {
-            speed = true;
-            continue;
+        match flag.as_str() {
+            "--speed" => return Ok(Asked::Speed),
+            "--replicas" => return Ok(Asked::Replicas),
+            "--speculate" => {
+                request.get_or_insert_default().guesses = Some(LOOKUP);
+                continue;
+            }
+            _ => {}
         }
         let value = args.next().ok_or(format!("{flag} has no value"))?;
         match flag.as_str() {
@@ -295,7 +332,6 @@ fn asked(mut args: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>
         }
     }
     Ok(match (address, request) {
-        _ if speed => Asked::Speed,
         (Some(address), _) => Asked::Serve(address),
         (None, Some(request)) => Asked::Story(request),
         (None, None) => Asked::All,

@@ -1,7 +1,10 @@
 //! Results that are never rounded, in lines, so that the first that differs can be said.
 
 use crate::guesses::Truncated;
-use crate::parts::{Checked, Holder, Holders, NextTokens, Place, States, Table, TrieNode, Work};
+use crate::parts::{
+    Budget, Checked, Health, Holder, Holders, NextAttempt, NextTokens, Place, States, Table,
+    TrieNode, Work,
+};
 
 /// What is said of a result.
 pub trait Lines {
@@ -133,5 +136,28 @@ impl Lines for NextTokens {
             Self::End => vec!["End".to_owned()],
             Self::Stuck => vec!["Stuck".to_owned()],
         }
+    }
+}
+
+/// Replicas.
+impl Lines for Vec<usize> {
+    fn lines(&self) -> Vec<String> {
+        vec![format!("{self:?}")]
+    }
+}
+
+/// What is believed of a replica.
+impl Lines for Health {
+    fn lines(&self) -> Vec<String> {
+        let is = if self.is_up { "up" } else { "down" };
+        vec![format!("{is}, against {}", self.against)]
+    }
+}
+
+/// What comes after a failure, and what is left for more.
+impl Lines for (NextAttempt, Budget) {
+    fn lines(&self) -> Vec<String> {
+        let (next, Budget { tenths }) = self;
+        vec![format!("{next:?}, {tenths} tenths left")]
     }
 }

@@ -11,6 +11,8 @@ mod guesses;
 mod http;
 #[path = "more/regex.rs"]
 mod regex;
+#[path = "more/router.rs"]
+mod router;
 #[path = "more/speed.rs"]
 mod speed;
 mod support;

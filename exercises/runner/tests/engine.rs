@@ -161,6 +161,8 @@ fn flags_are_handed_on_and_other_exercises_refused() {
     assert!(text.contains("a story --seed 7 --speculate\n"), "{text}");
     let (_, text) = project.run(&["engine", "--speed"]);
     assert!(text.contains("a story --speed\n"), "{text}");
+    let (_, text) = project.run(&["engine", "--replicas"]);
+    assert!(text.contains("a story --replicas\n"), "{text}");
     let (_, text) = project.run(&["engine", "--regex", " (cat|dog)"]);
     assert!(text.contains("a story --regex  (cat|dog)\n"), "{text}");
     let (success, text) = project.run(&["engine", "--speculate", "--regex", "a"]);

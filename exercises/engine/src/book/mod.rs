@@ -63,6 +63,11 @@ pub(crate) fn parts() -> Parts {
         where_it_ends: |_, _, _| missing(),
         queue: |_| missing(),
         sse_event: |_, _| missing(),
+        after_check: |_, _, _| missing(),
+        candidates: |_| missing(),
+        prefix_router: |_, _, _| missing(),
+        bounded_hash: |_, _, _, _| missing(),
+        after_failure: |_, _, _, _, _| missing(),
         yours: Vec::new(),
         noticed: Arc::default(),
     };

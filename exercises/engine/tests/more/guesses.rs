@@ -1,5 +1,7 @@
 //! A text with guesses.
 
+use std::sync::LazyLock;
+
 use your_engine::Parts;
 use your_engine::batch::Room;
 use your_engine::guesses::LOOKUP;
@@ -19,15 +21,19 @@ fn write(parts: &Parts, request: &Request) -> Story {
     story::write(&ENGINE, parts, request, LIMIT, |_| ()).unwrap()
 }
 
+/// The same story without guesses.
+static EXPECTED: LazyLock<Expected> = LazyLock::new(|| {
+    let plain = Request { guesses: None, ..told_again() };
+    write(&Parts::of_the_book(), &plain).into()
+});
+
 /// What comes of a story that is told again: what broke, what differs, or else the first call that does.
 fn said(parts: &Parts) -> String {
     let story = match story::write(&ENGINE, parts, &told_again(), LIMIT, |_| ()) {
         Ok(story) => story,
         Err(broken) => return broken.to_string(),
     };
-    let plain = Request { guesses: None, ..told_again() };
-    let expected: Expected = write(&Parts::of_the_book(), &plain).into();
-    match (verdict(&story, &expected).in_words(&ENGINE.1), parts.noticed.odd()) {
+    match (verdict(&story, &EXPECTED).in_words(&ENGINE.1), parts.noticed.odd()) {
         (same, Some(odd)) if same == SAME => odd.to_string(),
         (said, _) => said,
     }

@@ -1,5 +1,7 @@
 //! A text inside a regular expression.
 
+use std::sync::LazyLock;
+
 use your_engine::Parts;
 use your_engine::constraint::Automaton;
 use your_engine::parts::End;
@@ -13,6 +15,11 @@ use crate::support::{
 
 const OF_A_REGEX: [&str; 4] = ["prune_states", "token_trie", "state_mask", "where_it_ends"];
 
+static EXPECTED: LazyLock<Expected> = LazyLock::new(|| {
+    let (book, request) = (Parts::of_the_book(), inside(REGEX).unwrap());
+    story::write(&ENGINE, &book, &request, LIMIT, |_| ()).unwrap().into()
+});
+
 /// What comes of a text inside: what broke, what differs, or else the first call that does.
 fn said(parts: &Parts) -> String {
     let request = inside(REGEX).unwrap();
@@ -20,9 +27,7 @@ fn said(parts: &Parts) -> String {
         Ok(story) => story,
         Err(broken) => return broken.to_string(),
     };
-    let book = Parts::of_the_book();
-    let expected: Expected = story::write(&ENGINE, &book, &request, LIMIT, |_| ()).unwrap().into();
-    match (verdict(&story, &expected).in_words(&ENGINE.1), parts.noticed.odd()) {
+    match (verdict(&story, &EXPECTED).in_words(&ENGINE.1), parts.noticed.odd()) {
         (same, Some(odd)) if same == SAME => odd.to_string(),
         (said, _) => said,
     }
