@@ -243,9 +243,7 @@ fn over_http(engine: &Engine, parts: &Parts) -> Outcome {
 /// Requests to two engines.
 fn replicas(engine: &Engine, parts: &Parts) -> Outcome {
     let requests = router::requests().len();
-    println!(
-        "\n{requests} requests to a router, in front of replica 0, which is gone, and engines 1 and 2:\n"
-    );
+    println!("\n{requests} requests to a router: replica 0 is gone, 1 and 2 are engines:\n");
     for policy in Policy::ALL {
         let asked = |parts: &Parts| router::ask(engine, parts, policy, LIMIT);
         let found = match asked(parts) {
@@ -264,9 +262,7 @@ fn replicas(engine: &Engine, parts: &Parts) -> Outcome {
             return Ok(false);
         }
     }
-    println!(
-        "  compared one by one: all went where the book's parts send them, and the texts are right"
-    );
+    println!("  compared: each went where the book's parts send it, and got the same text");
     Ok(true)
 }
 
