@@ -125,7 +125,6 @@ impl<'a> Constraint<'a> {
         }
     }
 
-    // ANCHOR: restrict
     /// Leaves only the logits of tokens that may come next. None if the text, which is all that was
     /// `written`, is complete.
     pub fn restrict(&mut self, written: &[u32], logits: &[f32]) -> Option<Vec<f32>> {
@@ -151,7 +150,6 @@ impl<'a> Constraint<'a> {
         }
         Some(left)
     }
-    // ANCHOR_END: restrict
 
     /// The state after a text. None where it has left the regular expression.
     fn state(&self, written: &[u32]) -> Option<usize> {

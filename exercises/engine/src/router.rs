@@ -109,7 +109,6 @@ impl<'a> Router<'a> {
         }
     }
 
-    // ANCHOR: choose
     /// The replica that a prompt goes to first.
     fn choose(&self, prompt: &[u32]) -> usize {
         let up = self.candidates();
@@ -137,7 +136,6 @@ impl<'a> Router<'a> {
             None => fail(name, format!("chooses replica {chosen} of {}", up.len())),
         }
     }
-    // ANCHOR_END: choose
 
     fn candidates(&self) -> Vec<usize> {
         let up = self.parts.ask_exactly("health", "the replicas that get requests", |parts| {
@@ -150,7 +148,6 @@ impl<'a> Router<'a> {
         up
     }
 
-    // ANCHOR: send
     /// Sends a request to one replica after the other, until one takes it or the client is told that none
     /// does.
     fn send(&mut self, prompt: &[u32], body: &str, limit: Duration) -> (Routed, Option<Reply>) {
@@ -178,7 +175,6 @@ impl<'a> Router<'a> {
             };
         }
     }
-    // ANCHOR_END: send
 
     fn after(&mut self, failure: Failure, tried: &[usize]) -> NextAttempt {
         let up = self.candidates();
