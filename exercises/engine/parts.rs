@@ -21,7 +21,10 @@ pub struct Part {
 pub enum Since {
     OneText,
     SeveralTexts,
+    Guesses,
+    Regex,
     Http,
+    Replicas,
 }
 
 const fn part(exercise: &'static str, chapter: &'static str, does: &'static str) -> Part {
@@ -42,7 +45,7 @@ const fn since(since: Since, part: Part) -> Part {
     Part { since, ..part }
 }
 
-pub const PARTS: [Part; 29] = [
+pub const PARTS: [Part; 40] = [
     part("merge", "tokens", "words to tokens"),
     part("chunked_prefill", "kv_cache", "the prompt, in chunks"),
     part("rms_norm", "model", "RMSNorm"),
@@ -79,6 +82,26 @@ pub const PARTS: [Part; 29] = [
         part("online_softmax", "kernels", "attention, block by block"),
     ),
     since(Since::SeveralTexts, part("group_product", "quantized", "products with 8 bits")),
+    since(
+        Since::Guesses,
+        part("prompt_lookup", "guess_ahead", "guesses from the text itself"),
+    ),
+    since(
+        Since::Guesses,
+        part("accept_guesses", "guess_ahead", "which guesses the text keeps"),
+    ),
+    since(
+        Since::Guesses,
+        part("truncate_blocks", "guess_ahead", "rejected guesses, dropped"),
+    ),
+    since(Since::Regex, part("prune_states", "constrained", "no way into a dead end")),
+    since(Since::Regex, part("token_trie", "constrained", "the vocabulary as a trie")),
+    since(Since::Regex, part("state_mask", "constrained", "which tokens fit")),
+    since(Since::Regex, part("where_it_ends", "constrained", "where a text may end")),
     since(Since::Http, part("full_queue", "server", "who may come in")),
     since(Since::Http, part("sse_encode", "server", "a text as events")),
+    since(Since::Replicas, part("health", "beyond", "which replicas get requests")),
+    since(Since::Replicas, part("prefix_router", "beyond", "the replica with the prefix")),
+    since(Since::Replicas, part("bounded_hash", "beyond", "the replica by a hash")),
+    since(Since::Replicas, part("retry_elsewhere", "beyond", "after a failure")),
 ];

@@ -51,12 +51,8 @@ impl Whose {
     }
 }
 
-/// Builds the engine, and starts it with the flags that have a value.
-pub fn run(
-    project: &Project,
-    tried: &[String],
-    flags: &[(&str, Option<String>)],
-) -> Result<ExitCode> {
+/// Builds the engine, and starts it with these arguments.
+pub fn run(project: &Project, tried: &[String], arguments: &[String]) -> Result<ExitCode> {
     for name in tried {
         let exercise = project.manifest.find(name)?;
         part(exercise).with_context(|| {
@@ -66,18 +62,13 @@ pub fn run(
         })?;
     }
     let parts = parts(project, tried)?;
-    let arguments: Vec<String> = flags
-        .iter()
-        .filter_map(|(flag, value)| Some([(*flag).to_owned(), value.clone()?]))
-        .flatten()
-        .collect();
     let serves = arguments.iter().any(|argument| argument == "--serve");
     // What serves says its address, and nothing before.
     if !serves {
         table(&parts);
         mark(project, &parts)?;
     }
-    write(project, &parts, &arguments)
+    write(project, &parts, arguments)
 }
 
 /// The parts in their order, after what changed was checked.
@@ -144,7 +135,10 @@ fn heading(since: Since) -> &'static str {
     match since {
         Since::OneText => "one text",
         Since::SeveralTexts => "several texts at once",
+        Since::Guesses => "with guesses",
+        Since::Regex => "inside a regular expression",
         Since::Http => "over HTTP",
+        Since::Replicas => "a router in front of two engines",
     }
 }
 

@@ -57,15 +57,27 @@ enum Command {
         /// Draw with this seed, instead of 42
         #[arg(long)]
         seed: Option<u64>,
+        /// Guess ahead: several tokens of the text in one pass
+        #[arg(long, conflicts_with = "regex")]
+        speculate: bool,
+        /// Write only what matches this regular expression
+        #[arg(long, value_name = "PATTERN")]
+        regex: Option<String>,
         /// Serve texts over HTTP, until you stop it
         #[arg(
             long,
             value_name = "ADDRESS",
             num_args = 0..=1,
             default_missing_value = "127.0.0.1:8080",
-            conflicts_with_all = ["prompt", "seed"]
+            conflicts_with_all = ["prompt", "seed", "speculate", "regex"]
         )]
         serve: Option<String>,
+        /// Measure how many tokens a second each idea brings, with your parts and the book's
+        #[arg(long, conflicts_with_all = ["prompt", "seed", "speculate", "regex", "serve"])]
+        speed: bool,
+        /// Send requests to a router in front of two engines
+        #[arg(long, conflicts_with_all = ["prompt", "seed", "speculate", "regex", "serve", "speed"])]
+        replicas: bool,
     },
     /// Start an exercise anew; your version is kept as a backup
     Reset {
@@ -182,12 +194,33 @@ fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Hint { name } => tell::hint(&project, name.as_deref())?,
         Command::List => overview::list(&project)?,
         Command::Check { name } => return check::run(&project, name.as_deref()),
-        Command::Engine { tried, prompt, seed, serve } => {
-            let arguments = [
+        Command::Engine {
+            tried,
+            prompt,
+            seed,
+            speculate,
+            regex,
+            serve,
+            speed,
+            replicas,
+        } => {
+            let with_values = [
                 ("--prompt", prompt.clone()),
                 ("--seed", seed.map(|seed| seed.to_string())),
+                ("--regex", regex.clone()),
                 ("--serve", serve.clone()),
             ];
+            let mut arguments: Vec<String> = with_values
+                .into_iter()
+                .filter_map(|(flag, value)| Some([flag.to_owned(), value?]))
+                .flatten()
+                .collect();
+            let flags = [
+                ("--speculate", *speculate),
+                ("--speed", *speed),
+                ("--replicas", *replicas),
+            ];
+            arguments.extend(flags.iter().filter(|flag| flag.1).map(|flag| flag.0.to_owned()));
             return engine::run(&project, tried, &arguments);
         }
         Command::Reset { name, from } => reset::run(&project, name, from)?,

@@ -179,7 +179,7 @@ impl<'a> Blocks<'a> {
 const ROOT: u64 = 0;
 
 /// The hash of a block behind another: each token is mixed into its parent's.
-fn hash(parent: u64, tokens: &[u32]) -> u64 {
+pub fn hash(parent: u64, tokens: &[u32]) -> u64 {
     tokens.iter().fold(parent.wrapping_add(1), |hash, &token| {
         let mixed = (hash ^ u64::from(token)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ mixed >> 32

@@ -23,6 +23,8 @@ const UNREAD: u64 = 1 << 20;
 
 const JSON: &str = "application/json";
 
+const HEALTHY: &str = "{\"status\":\"ok\"}\n";
+
 /// Reads a request and answers it.
 pub(crate) fn serve(shared: &Arc<Shared>, mut stream: TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(SILENCE))?;
@@ -35,8 +37,12 @@ pub(crate) fn serve(shared: &Arc<Shared>, mut stream: TcpStream) -> io::Result<(
     };
     match (method.as_str(), path.as_str()) {
         ("POST", "/v1/completions") => complete(shared, &mut stream, &body),
+        ("GET", "/health") => {
+            http::write_head(&mut stream, 200, JSON, Some(HEALTHY.len()), None)?;
+            stream.write_all(HEALTHY.as_bytes())
+        }
         (_, "/v1/completions") => refuse(&mut stream, 405, "send it with POST", None),
-        _ => refuse(&mut stream, 404, "there is only /v1/completions", None),
+        _ => refuse(&mut stream, 404, "there is only /v1/completions, and /health", None),
     }
 }
 

@@ -9,6 +9,8 @@
 //! - [`sampler`]: logits to a token
 //! - [`output`]: the bytes of tokens to a text for its reader
 //! - [`story`]: one text, and [`memory`], its keys and values
+//! - [`guesses`]: several of its tokens in one pass
+//! - [`constraint`]: only tokens that fit a regular expression
 //!
 //! And from several texts to several texts:
 //!
@@ -17,10 +19,12 @@
 //! - [`several`]: four texts in a pool that is too small for them
 //! - [`server`] and [`connection`], with [`http`] and [`wire`]: texts for clients
 //! - [`served`]: some requests to it, more than it takes
+//! - [`router`]: some requests to two of them, and to a third that is gone
 //!
 //! What is said of them:
 //!
 //! - [`verdict`]: whether the ids equal the book's, and where they first differ
+//! - [`speed`]: how many tokens a second each idea brings
 //! - [`noticed`]: which call of a part first gave something else than the book's, and [`shown`] in lines
 //!
 //! [`parts`] defines what a part must be able to do. [`book`] holds the book's: most are the answers
@@ -35,6 +39,8 @@ pub mod blocks;
 pub mod book;
 pub mod broken;
 pub mod connection;
+pub mod constraint;
+pub mod guesses;
 pub mod http;
 pub mod matrix;
 pub mod memory;
@@ -44,12 +50,14 @@ pub mod output;
 pub mod paged;
 pub mod parts;
 pub mod program;
+pub mod router;
 pub mod sampler;
 pub mod sequence;
 pub mod served;
 pub mod server;
 pub mod several;
 pub mod shown;
+pub mod speed;
 pub mod story;
 pub mod verdict;
 pub mod vocabulary;

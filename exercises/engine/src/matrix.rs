@@ -9,6 +9,8 @@ use crate::parts::{GROUP, Group, Kernel, LANES, Panel, Parts, Rows};
 /// In how many bits the weights are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bits {
+    /// 32, and each row as it is in the file. No part computes these products.
+    AsTheyAre,
     /// 32, in panels, for the microkernel.
     All,
     /// 8, in groups that share a scale, for the product with quantized weights.
@@ -17,6 +19,8 @@ pub enum Bits {
 
 /// A matrix, `[n_out][n_in]`.
 pub enum Matrix {
+    /// `[n_out][n_in]`
+    Rows(Rows),
     Panels {
         panels: Vec<Panel>,
         n_out: usize,
@@ -30,8 +34,10 @@ const ROWS: usize = 4;
 
 impl Matrix {
     pub fn packed(parts: &Parts, rows: &Rows, bits: Bits) -> Self {
-        if bits == Bits::Eight {
-            return Self::Groups(rows.iter().map(|row| quantized(row)).collect());
+        match bits {
+            Bits::AsTheyAre => return Self::Rows(rows.clone()),
+            Bits::Eight => return Self::Groups(rows.iter().map(|row| quantized(row)).collect()),
+            Bits::All => {}
         }
         let panels = parts.ask("microkernel", |parts| (parts.pack)(rows));
         let (n_out, n_in) = (rows.len(), rows[0].len());
@@ -48,6 +54,10 @@ impl Matrix {
     /// Each row of `x` times the matrix: `[seq][n_in]` -> `[seq][n_out]`.
     pub fn product(&self, parts: &Parts, x: &[Vec<f32>]) -> Rows {
         let (name, rows, n_out) = match self {
+            Self::Rows(weights) => {
+                let product = |x: &Vec<f32>| weights.iter().map(|row| dot(row, x)).collect();
+                return x.iter().map(product).collect();
+            }
             Self::Panels { panels, n_out } => {
                 let run = |parts: &Parts| by_panels(parts, panels, *n_out, x);
                 ("microkernel", parts.ask("microkernel", run), *n_out)
@@ -59,6 +69,10 @@ impl Matrix {
         };
         rows.into_iter().map(|row| of_length(name, row, n_out)).collect()
     }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    iter::zip(a, b).map(|(a, b)| a * b).sum()
 }
 
 /// Some rows at a time, and the rest one by one.

@@ -1,6 +1,9 @@
 //! What the parts of the engine are: functions of the shapes that the exercises have.
 
+mod guesses;
 mod many;
+mod regex;
+mod router;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,9 +11,14 @@ use std::sync::Arc;
 use crate::book;
 use crate::noticed::Noticed;
 
+pub use guesses::{Checked, HeldBlock, HeldBlocks, Lookup, Table};
 pub use many::{
     Allocator, BlockTable, CachedBlock, GROUP, Group, Hash, Holder, Holders, Kernel, LANES, Limits,
     Microkernel, Panel, Place, Planned, Queue, Refusal, Slots, Tile, Work,
+};
+pub use regex::{Follows, NextTokens, States, TrieNode};
+pub use router::{
+    Budget, Check, Failure, Health, Next as NextAttempt, Replica, Thresholds, Weights,
 };
 
 include!("../parts.rs");
@@ -81,10 +89,34 @@ pub struct Parts {
     pub one_step: fn(&[Planned], &[Planned], Limits) -> Vec<Work>,
     /// Who holds what after so many blocks were made free for a text, and whether they are.
     pub preemption: fn(&Holders, char, usize) -> (Holders, bool),
+    /// A text, and how far to look in it: what may come next.
+    pub prompt_lookup: fn(&[u32], Lookup) -> Vec<u32>,
+    /// Guesses, and the token that was drawn after each row of the pass.
+    pub accept_guesses: fn(&[u32], &[u32]) -> Checked,
+    /// Truncates a text to so many positions, and returns the blocks that are free now.
+    pub truncate_blocks: fn(&mut HeldBlocks, &mut Table, usize) -> Vec<usize>,
+    /// The states of an automaton, and which of them accept: without ways into dead ends.
+    pub prune_states: fn(&States, &[bool]) -> States,
+    /// The bytes of each token.
+    pub token_trie: fn(&[Vec<u8>]) -> TrieNode,
+    /// A trie, an automaton, its state, and the size of the vocabulary.
+    pub state_mask: fn(&TrieNode, &Follows<'_>, usize, usize) -> Vec<bool>,
+    /// The tokens that fit, whether the text may end, and the tokens that end it.
+    pub where_it_ends: fn(&[u32], bool, &[u32]) -> NextTokens,
     /// So many slots.
     pub queue: fn(usize) -> Box<dyn Queue>,
     /// A server-sent event with a name, or without one, and its data.
     pub sse_event: fn(Option<&str>, &str) -> Option<String>,
+    /// What is believed of a replica after one more check.
+    pub after_check: fn(Health, Check, Thresholds) -> Health,
+    /// The replicas that get requests.
+    pub candidates: fn(&[Health]) -> Vec<usize>,
+    /// The replica of a prompt.
+    pub prefix_router: fn(&[Replica], &[u32], Weights) -> usize,
+    /// The points of the replicas, a key, their open requests, and the bound in percent of the mean.
+    pub bounded_hash: fn(&[(u64, usize)], u64, &[usize], usize) -> usize,
+    /// How an attempt failed, whether anything was sent, which replicas were tried, and which are ready.
+    pub after_failure: fn(Failure, bool, &[usize], &[bool], &mut Budget) -> NextAttempt,
     /// The exercises that have taken over.
     pub yours: Vec<&'static str>,
     /// Where a result of yours was not the book's.

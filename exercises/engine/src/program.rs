@@ -10,13 +10,17 @@ use std::time::Duration;
 use crate::batch::Counts;
 use crate::blocks::BLOCK_SIZE;
 use crate::broken::Broken;
+use crate::constraint::Automaton;
+use crate::guesses::{self, LOOKUP};
 use crate::matrix::Bits;
 use crate::model::Model;
 use crate::parts::{End, PARTS, Parts};
+use crate::router::{self, Policy};
 use crate::served;
 use crate::server::{Server, Settings, Stopped};
 use crate::several::{self, ROOM};
-use crate::story::{self, LIMIT, Request};
+use crate::speed::{self, Effort};
+use crate::story::{self, LIMIT, Request, Story};
 use crate::verdict::{self, Expected, Verdict};
 use crate::vocabulary::Vocabulary;
 use crate::weights;
@@ -30,6 +34,10 @@ enum Asked {
     Story(Request),
     /// A server at this address.
     Serve(String),
+    /// The ladder of speeds.
+    Speed,
+    /// Requests to two engines.
+    Replicas,
 }
 
 type Engine = Arc<(Model, Vocabulary)>;
@@ -58,13 +66,18 @@ fn write(parts: &Parts) -> Outcome {
             one(&engine, parts, &Request::default())?
                 && batch(&engine, parts)?
                 && fewer_bits(&engine, parts)?
+                && again(&engine, parts)?
+                && inside(&engine, parts)?
                 && over_http(&engine, parts)?
+                && replicas(&engine, parts)?
         }
         Asked::Story(request) => {
             can_be_read(&engine, &request.prompt)?;
             one(&engine, parts, &request)?
         }
         Asked::Serve(address) => serve(&engine, parts, &address)?,
+        Asked::Speed => speed(&engine, parts)?,
+        Asked::Replicas => replicas(&engine, parts)?,
     };
     if let Some(odd) = parts.noticed.odd() {
         println!("\nThe first result that is not the book's, for the same input: {odd}.");
@@ -98,31 +111,55 @@ fn one(engine: &Engine, parts: &Parts, request: &Request) -> Outcome {
         Ok(story) => story,
         Err(broken) => return Ok(stopped(&broken)),
     };
-    let of_first_light = *request == Request::default();
-    let expected = if of_first_light {
-        Expected::first_light(&engine.1)
-    } else {
-        let book = Parts::of_the_book();
-        story::write(engine, &book, request, LIMIT, |_| ()).map_err(|b| b.to_string())?.into()
-    };
     let why = match story.end {
+        End::Eos if request.regex.is_some() => "it is complete",
         End::Eos => "the model ended it",
         End::Length => "as many as were asked for",
         End::Context => "the context is full",
     };
     println!("  {} prompt tokens, {} new tokens ({why})", story.prompt.len(), story.ids.len());
-    let verdict = verdict::verdict(&story, &expected);
-    let whose = if of_first_light {
-        "those of First light"
+    if request.guesses.is_some() {
+        let guesses::Counts { passes, guessed, accepted } = story.guesses;
+        println!("  {passes} passes, {guessed} tokens guessed, {accepted} of them right");
+    }
+    compared(engine, request, &story)
+}
+
+/// Compares a story with the book's, which is written one token at a time.
+fn compared(engine: &Engine, request: &Request, story: &Story) -> Outcome {
+    let plain = Request { guesses: None, ..request.clone() };
+    let (expected, whose) = if plain == Request::default() {
+        (Expected::first_light(&engine.1), "those of First light")
     } else {
-        "what the book's parts write"
+        let book = Parts::of_the_book();
+        let story =
+            story::write(engine, &book, &plain, LIMIT, |_| ()).map_err(|b| b.to_string())?;
+        let whose = if request.guesses.is_some() {
+            "what the book's parts write without guesses"
+        } else {
+            "what the book's parts write"
+        };
+        (story.into(), whose)
     };
+    let verdict = verdict::verdict(story, &expected);
     if verdict == Verdict::Same {
         println!("  compared one by one: all ids are {whose}, and so is the text");
     } else {
         println!("  compared with {whose}, one by one:\n\n{}", verdict.in_words(&engine.1));
     }
     Ok(verdict == Verdict::Same)
+}
+
+/// A story that was told before, with guesses.
+fn again(engine: &Engine, parts: &Parts) -> Outcome {
+    println!("\nA story that was told before, with guesses:\n");
+    one(engine, parts, &story::told_again())
+}
+
+/// A story that matches a regular expression.
+fn inside(engine: &Engine, parts: &Parts) -> Outcome {
+    println!("\nA text that has to match a regular expression:\n\n  {}\n", story::REGEX);
+    one(engine, parts, &story::inside(story::REGEX)?)
 }
 
 /// Several texts at once.
@@ -203,6 +240,32 @@ fn over_http(engine: &Engine, parts: &Parts) -> Outcome {
     })
 }
 
+/// Requests to two engines.
+fn replicas(engine: &Engine, parts: &Parts) -> Outcome {
+    let requests = router::requests().len();
+    println!("\n{requests} requests to a router: replica 0 is gone, 1 and 2 are engines:\n");
+    for policy in Policy::ALL {
+        let asked = |parts: &Parts| router::ask(engine, parts, policy, LIMIT);
+        let found = match asked(parts) {
+            Ok(found) => found,
+            Err(Stopped::Broken(broken)) => return Ok(stopped(&broken)),
+            Err(Stopped::Other(error)) => return Err(error.into()),
+        };
+        let routed: Vec<String> = found.routed.iter().map(ToString::to_string).collect();
+        println!("  {policy:<11}{}", routed.join("; "));
+        let expected = match asked(&Parts::of_the_book()) {
+            Ok(expected) => expected,
+            Err(error) => return Err(format!("{error:?}").into()),
+        };
+        if let Some(wrong) = verdict::of_routed(&found, &expected) {
+            println!("\n{wrong}");
+            return Ok(false);
+        }
+    }
+    println!("  compared: each went where the book's parts send it, and got the same text");
+    Ok(true)
+}
+
 /// Serves until a part breaks.
 fn serve(engine: &Engine, parts: &Parts, address: &str) -> Outcome {
     let server = Server::start(engine.clone(), parts.clone(), address, Settings::default());
@@ -224,20 +287,42 @@ fn serve(engine: &Engine, parts: &Parts, address: &str) -> Outcome {
     }
 }
 
+/// Measures.
+fn speed(engine: &Engine, parts: &Parts) -> Outcome {
+    println!("{}", speed::HEADING);
+    let measured =
+        speed::ladder(engine, parts, Effort::default(), LIMIT, |rung| println!("{rung}"));
+    Ok(match measured {
+        Ok(()) => true,
+        Err(broken) => stopped(&broken),
+    })
+}
+
 /// Says which part broke: not as in the book.
 fn stopped(broken: &Broken) -> bool {
     println!("The engine stopped: {broken}");
     false
 }
 
-/// Reads `--prompt TEXT`, `--seed NUMBER` and `--serve ADDRESS`.
+/// Reads `--prompt TEXT`, `--seed NUMBER`, `--speculate`, `--regex PATTERN`, `--serve ADDRESS`,
+/// `--speed` and `--replicas`.
 fn asked(mut args: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>> {
     let (mut request, mut address) = (None::<Request>, None);
     while let Some(flag) = args.next() {
+        match flag.as_str() {
+            "--speed" => return Ok(Asked::Speed),
+            "--replicas" => return Ok(Asked::Replicas),
+            "--speculate" => {
+                request.get_or_insert_default().guesses = Some(LOOKUP);
+                continue;
+            }
+            _ => {}
+        }
         let value = args.next().ok_or(format!("{flag} has no value"))?;
         match flag.as_str() {
             "--prompt" => request.get_or_insert_default().prompt = value,
             "--seed" => request.get_or_insert_default().seed = value.parse()?,
+            "--regex" => request.get_or_insert_default().regex = Some(Automaton::of(&value)?),
             "--serve" => address = Some(value),
             _ => return Err(format!("there is no flag {flag}").into()),
         }

@@ -8,6 +8,7 @@ use crate::model::of_length;
 use crate::parts::Parts;
 
 /// The rules of one text, and its generator.
+#[derive(Clone)]
 pub struct Sampler {
     temperature: f32,
     top_p: f32,

@@ -4,6 +4,7 @@ use std::mem;
 
 use crate::blocks::BLOCK_SIZE;
 use crate::broken::call;
+use crate::guesses;
 use crate::output::Text;
 use crate::parts::{Emit, Emitted, End, Holder, Parts, Planned};
 use crate::sampler::Sampler;
@@ -185,6 +186,7 @@ impl Sequence {
             text,
             probabilities: self.sampler.probabilities,
             margin: self.sampler.margin,
+            guesses: guesses::Counts::default(),
         });
     }
 }

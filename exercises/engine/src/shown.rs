@@ -1,6 +1,10 @@
 //! Results that are never rounded, in lines, so that the first that differs can be said.
 
-use crate::parts::{Holder, Holders, Place, Work};
+use crate::guesses::Truncated;
+use crate::parts::{
+    Budget, Checked, Health, Holder, Holders, NextAttempt, NextTokens, Place, States, Table,
+    TrieNode, Work,
+};
 
 /// What is said of a result.
 pub trait Lines {
@@ -69,5 +73,91 @@ impl Lines for (Holders, bool) {
         lines.push(format!("free {free:?}"));
         lines.push(format!("{has_room}"));
         lines
+    }
+}
+
+/// What a check of guesses leaves.
+impl Lines for Checked {
+    fn lines(&self) -> Vec<String> {
+        let Self { gained, kept_rows } = self;
+        vec![
+            format!("gained {gained:?}"),
+            format!("{kept_rows} rows are kept"),
+        ]
+    }
+}
+
+/// What a truncation leaves.
+impl Lines for Truncated {
+    fn lines(&self) -> Vec<String> {
+        let Self { held, table: Table { blocks, length }, freed } = self;
+        let (count, last) = (blocks.len(), blocks.last());
+        let mut lines = vec![
+            format!("{length} positions in {count} blocks, the last {last:?}"),
+            format!("free now {freed:?}"),
+        ];
+        for (id, block) in held.blocks.iter().enumerate() {
+            lines.push(format!("block {id}: {} owners, {} filled", block.owners, block.filled));
+        }
+        lines
+    }
+}
+
+/// The states of an automaton.
+impl Lines for States {
+    fn lines(&self) -> Vec<String> {
+        self.iter().map(|row| format!("{row:?}")).collect()
+    }
+}
+
+/// A trie: the nodes that have tokens, and those without children.
+impl Lines for TrieNode {
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut open = vec![(Vec::new(), self)];
+        while let Some((bytes, node)) = open.pop() {
+            if !node.tokens.is_empty() || node.children.is_empty() {
+                let text = String::from_utf8_lossy(&bytes);
+                lines.push(format!("{text:?} with the tokens {:?}", node.tokens));
+            }
+            for (&byte, child) in node.children.iter().rev() {
+                open.push(([bytes.as_slice(), &[byte]].concat(), child));
+            }
+        }
+        lines
+    }
+}
+
+/// Of the tokens to choose from, one in a line.
+impl Lines for NextTokens {
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Choose(tokens) => tokens.iter().map(u32::to_string).collect(),
+            Self::End => vec!["End".to_owned()],
+            Self::Stuck => vec!["Stuck".to_owned()],
+        }
+    }
+}
+
+/// Replicas.
+impl Lines for Vec<usize> {
+    fn lines(&self) -> Vec<String> {
+        vec![format!("{self:?}")]
+    }
+}
+
+/// What is believed of a replica.
+impl Lines for Health {
+    fn lines(&self) -> Vec<String> {
+        let is = if self.is_up { "up" } else { "down" };
+        vec![format!("{is}, against {}", self.against)]
+    }
+}
+
+/// What comes after a failure, and what is left for more.
+impl Lines for (NextAttempt, Budget) {
+    fn lines(&self) -> Vec<String> {
+        let (next, Budget { tenths }) = self;
+        vec![format!("{next:?}, {tenths} tenths left")]
     }
 }

@@ -7,13 +7,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::broken::{Broken, Watch, call, caught, fail};
+use crate::constraint::{Automaton, Constraint};
+use crate::guesses::{self, Guesses, LOOKUP};
 use crate::matrix::Bits;
 use crate::memory::Caches;
 use crate::model::{Chunk, Model, Network, of_length};
 use crate::output::{Text, ToReader, read};
-use crate::parts::{End, Parts};
+use crate::parts::{End, Lookup, Parts};
 use crate::sampler::Sampler;
 use crate::vocabulary::Vocabulary;
+use crate::weights::Config;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +30,12 @@ pub struct Request {
     pub chunk: usize,
     /// Texts that end the story.
     pub stops: Vec<String>,
+    /// A story that ended before the prompt, if there is one.
+    pub told: Option<String>,
+    /// How far to look for guesses, if the engine guesses ahead.
+    pub guesses: Option<Lookup>,
+    /// What the story must match, without its prompt.
+    pub regex: Option<Automaton>,
 }
 
 /// What the engine sends behind each story, one byte at a time: stories have no characters of several
@@ -47,9 +56,53 @@ impl Default for Request {
             max_tokens: 400,
             chunk: 3,
             stops: ["Fin!", "THE ENDLESS SEA", "THE END"].map(String::from).into(),
+            told: None,
+            guesses: None,
+            regex: None,
         }
     }
 }
+
+impl Request {
+    /// The ids of its prompt, and of what was told before.
+    pub fn ids(&self, parts: &Parts, vocabulary: &Vocabulary, config: &Config) -> Vec<u32> {
+        let mut ids = Vec::new();
+        if let Some(told) = &self.told {
+            ids = vocabulary.prompt(parts, config.bos, told);
+            ids.push(config.eos);
+        }
+        ids.extend(vocabulary.prompt(parts, config.bos, &self.prompt));
+        ids
+    }
+}
+
+/// A story that is told a second time: most guesses are right, and some are not.
+pub fn told_again() -> Request {
+    let opening: Vec<&str> = TOLD.split(' ').take(25).collect();
+    Request {
+        prompt: opening.join(" "),
+        temperature: 0.0,
+        max_tokens: 80,
+        told: Some(TOLD.into()),
+        guesses: Some(LOOKUP),
+        ..Request::default()
+    }
+}
+
+/// The most likely story after "Once upon a time".
+const TOLD: &str = include_str!("../told.txt");
+
+/// A story that has to match a regular expression.
+pub fn inside(regex: &str) -> Result<Request, String> {
+    Ok(Request {
+        max_tokens: 60,
+        regex: Some(Automaton::of(regex)?),
+        ..Request::default()
+    })
+}
+
+/// What it has to match. In some places a single token fits, in others many.
+pub const REGEX: &str = r", (two|three) (foxes|frogs) lived [a-z ]+\.( Everyone knew [a-z ]+\.)?";
 
 /// A story, and all that may be compared of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +118,8 @@ pub struct Story {
     pub probabilities: Vec<f32>,
     /// How far the nearest draw was from another token, in probability.
     pub margin: f64,
+    /// What came of its guesses.
+    pub guesses: guesses::Counts,
 }
 
 /// How long a part may take for a call. They take less than a millisecond.
@@ -180,7 +235,7 @@ impl Writer {
         let (model, vocabulary) = &*self.engine;
         let (parts, request) = (&self.parts, &self.request);
         let network = model.packed(parts, Bits::All);
-        let prompt = vocabulary.prompt(parts, model.config.bos, &request.prompt);
+        let prompt = request.ids(parts, vocabulary, &model.config);
         let (eos, context) = (model.config.eos, model.config.context);
         if prompt.len() > context {
             fail("merge", format!("made {} tokens of the prompt, which do not fit", prompt.len()));
@@ -192,6 +247,12 @@ impl Writer {
             request,
             caches: Caches::new(model, parts),
             read: Vec::new(),
+            prompt: prompt.len(),
+            guesses: request.guesses.map(|lookup| Guesses::new(&network, parts, lookup)),
+            constraint: request
+                .regex
+                .as_ref()
+                .map(|regex| Constraint::new(parts, vocabulary, eos, regex)),
             calls: 0,
             sampler: Sampler::new(request.temperature, request.top_p, request.seed),
             text: Text::new(parts, &request.stops),
@@ -200,18 +261,22 @@ impl Writer {
         // The loop is greedy: it gets logits whose greatest belongs to the token drawn.
         let next = |text: &[u32]| {
             let mut state = state.borrow_mut();
-            let logits = state.logits(text);
-            let token = state.sampler.sample(parts, &logits);
+            let token = state.token(text).unwrap_or(eos);
             if token != eos {
                 state.show(vocabulary.bytes_of(token));
             }
-            chosen(if state.text.stopped { eos } else { token }, logits.len())
+            chosen(if state.text.stopped { eos } else { token }, model.embedding.len())
         };
         let (ids, end) = call("generate", || {
             (parts.generate)(&next, &prompt, &[eos], request.max_tokens, context)
         });
 
-        let sampler = state.into_inner().end();
+        let state = state.into_inner();
+        let guesses = state.guesses.as_ref().map(|guesses| guesses.counts).unwrap_or_default();
+        let calls = state.calls;
+        let mut sampler = state.end();
+        // Behind the end, guesses may have been right too.
+        sampler.probabilities.truncate(calls);
         let all = [prompt.as_slice(), &ids].concat();
         if let Some(id) = all.iter().find(|id| **id as usize >= vocabulary.len()) {
             fail("generate", format!("returned the id {id}, which no token has"));
@@ -224,6 +289,7 @@ impl Writer {
             text: vocabulary.text(parts, &all),
             probabilities: sampler.probabilities,
             margin: sampler.margin,
+            guesses,
         }
     }
 }
@@ -236,6 +302,11 @@ struct State<'a> {
     caches: Caches,
     /// The tokens whose keys and values are in the caches.
     read: Vec<u32>,
+    /// How many tokens the prompt has.
+    prompt: usize,
+    /// Has the keys and values instead, if the engine guesses ahead.
+    guesses: Option<Guesses<'a>>,
+    constraint: Option<Constraint<'a>>,
     /// How often the loop has asked for logits.
     calls: usize,
     sampler: Sampler,
@@ -254,7 +325,13 @@ impl State<'_> {
 
     /// Sends the last line, and what was held back.
     fn end(mut self) -> Sampler {
-        let mut last_line = LAST_LINE.bytes();
+        // Which no regular expression matches.
+        let last_line = if self.request.regex.is_some() {
+            ""
+        } else {
+            LAST_LINE
+        };
+        let mut last_line = last_line.bytes();
         while !self.text.stopped
             && let Some(byte) = last_line.next()
         {
@@ -266,18 +343,35 @@ impl State<'_> {
         sampler
     }
 
+    /// The token after a text. None where a regular expression leaves nothing to draw.
+    fn token(&mut self, text: &[u32]) -> Option<u32> {
+        let Model { config, embedding, .. } = self.network.model;
+        self.calls += 1;
+        if self.calls > self.request.max_tokens + 1 || text.len() > config.context {
+            fail("generate", format!("has asked for token {}, and does not end", self.calls));
+        }
+        if text.iter().any(|&id| id as usize >= embedding.len()) {
+            fail("generate", "asks what follows a text with an id that no token has");
+        }
+        if let Some(guesses) = &mut self.guesses {
+            if text.is_empty() {
+                fail("generate", "asks what follows a text of no tokens");
+            }
+            return Some(guesses.next(text, &mut self.sampler));
+        }
+        let mut logits = self.logits(text);
+        if let Some(constraint) = &mut self.constraint {
+            let written = text.get(self.prompt..).unwrap_or_default();
+            logits = constraint.restrict(written, &logits)?;
+        }
+        Some(self.sampler.sample(self.parts, &logits))
+    }
+
     /// The logits after a text, of which only what is new is read.
     fn logits(&mut self, text: &[u32]) -> Vec<f32> {
         let Self { network, parts, request, .. } = *self;
         let model = network.model;
         let vocab = model.embedding.len();
-        self.calls += 1;
-        if self.calls > request.max_tokens + 1 || text.len() > model.config.context {
-            fail("generate", format!("has asked for token {}, and does not end", self.calls));
-        }
-        if text.iter().any(|&id| id as usize >= vocab) {
-            fail("generate", "asks what follows a text with an id that no token has");
-        }
         if !text.starts_with(&self.read) || text.len() == self.read.len() {
             // Another text: all of it is new.
             self.caches = Caches::new(model, parts);

@@ -1,6 +1,7 @@
 //! Whether a story equals the book's, and where it first differs.
 
 use crate::parts::{End, Parts};
+use crate::router;
 use crate::served::{self, Answered, Found, SETTINGS};
 use crate::story::{LAST_LINE_SHOWN, Story};
 use crate::vocabulary::Vocabulary;
@@ -187,6 +188,31 @@ pub fn of_served(found: &Found, expected: &[Expected]) -> Option<String> {
     (found.free != SETTINGS.slots).then(|| {
         format!("All texts have ended, and {} of {} slots are free.", found.free, SETTINGS.slots)
     })
+}
+
+/// What is not the book's when requests went to several engines: where they went first, and then the texts.
+pub fn of_routed(found: &router::Found, expected: &router::Found) -> Option<String> {
+    let routed = (1..).zip(found.routed.iter().zip(&expected.routed));
+    for (number, (found, expected)) in routed {
+        if found != expected {
+            return Some(format!(
+                "Request {number} went to replica {found}, instead of {expected}."
+            ));
+        }
+    }
+    let texts = (1..).zip(found.texts.iter().zip(&expected.texts));
+    for (number, (found, expected)) in texts {
+        match (found, expected) {
+            (Some(Err(wrong)), _) => {
+                return Some(format!("The events of request {number} are wrong: {wrong}."));
+            }
+            (Some(Ok(found)), Some(Ok(expected))) if found != expected => {
+                return Some(difference(&format!("of request {number}"), found, expected));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Where two texts part.

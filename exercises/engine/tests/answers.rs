@@ -5,8 +5,16 @@ extern crate std as shuttle;
 
 #[path = "many/batch.rs"]
 mod batch;
+#[path = "more/guesses.rs"]
+mod guesses;
 #[path = "many/http.rs"]
 mod http;
+#[path = "more/regex.rs"]
+mod regex;
+#[path = "more/router.rs"]
+mod router;
+#[path = "more/speed.rs"]
+mod speed;
 mod support;
 #[cfg(feature = "tensors")]
 #[path = "../src/tensors.rs"]

@@ -153,10 +153,20 @@ fn where_an_exercise_does_not_compile_what_passed_before_is_still_yours() {
 }
 
 #[test]
-fn prompt_and_seed_are_handed_on_and_other_exercises_refused() {
+fn flags_are_handed_on_and_other_exercises_refused() {
     let project = SmallProject::with_an_engine();
     let (_, text) = project.run(&["engine", "--prompt", "The storm", "--seed", "7"]);
     assert!(text.contains("a story --prompt The storm --seed 7"), "{text}");
+    let (_, text) = project.run(&["engine", "--speculate", "--seed", "7"]);
+    assert!(text.contains("a story --seed 7 --speculate\n"), "{text}");
+    let (_, text) = project.run(&["engine", "--speed"]);
+    assert!(text.contains("a story --speed\n"), "{text}");
+    let (_, text) = project.run(&["engine", "--replicas"]);
+    assert!(text.contains("a story --replicas\n"), "{text}");
+    let (_, text) = project.run(&["engine", "--regex", " (cat|dog)"]);
+    assert!(text.contains("a story --regex  (cat|dog)\n"), "{text}");
+    let (success, text) = project.run(&["engine", "--speculate", "--regex", "a"]);
+    assert!(!success && text.contains("cannot be used with"), "{text}");
     let (success, text) = project.run(&["engine", "--try", "ties"]);
     assert!(!success && text.contains("`ties` is no part of the engine"), "{text}");
 }

@@ -29,3 +29,8 @@ mod preemption;
 
 #[path = "../../suite/scheduler/preemption.rs"]
 mod preemption_tests;
+
+mod batch_step;
+
+#[path = "../../suite/scheduler/batch_step.rs"]
+mod batch_step_tests;

@@ -18,7 +18,12 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let suite = parse(&root.join(exercise.suite()))?;
     let mut problems = Vec::new();
 
-    let (asked, answered) = (public_items(&stub), public_items(&solution));
+    let items = if leaves_fields(&stub) {
+        seen_by_suite
+    } else {
+        public_items
+    };
+    let (asked, answered) = (items(&stub), items(&solution));
     if asked != answered {
         let only = |these: &[String], those: &[String]| {
             these.iter().filter(|item| !those.contains(item)).cloned().collect::<Vec<_>>()
@@ -92,6 +97,14 @@ fn module_doc(file: &File) -> String {
 /// The public API: signatures, and types with all fields, without comments.
 fn public_items(file: &File) -> Vec<String> {
     file.items.iter().flat_map(public_item).collect()
+}
+
+/// Whether the fields of a struct are the reader's, as in a capstone.
+fn leaves_fields(stub: &File) -> bool {
+    stub.items.iter().any(|item| match item {
+        Item::Struct(ItemStruct { fields: Fields::Named(fields), .. }) => fields.named.is_empty(),
+        _ => false,
+    })
 }
 
 /// As [`public_items`], without private fields and `Drop`, in which variants may differ.

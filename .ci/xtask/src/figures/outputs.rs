@@ -363,6 +363,7 @@ const OUTPUTS: &[Output] = &[
         exit_code: 1,
         ..printed("engine-try.txt", "cargo run -p exercises -- engine --try rope | tail -n 6")
     },
+    timed("engine-speed.txt", "cargo run -p exercises -- engine --speed | tail -n 9"),
     // The appendix.
     printed("burn.txt", "cargo run --example burn"),
     printed("corpus.txt", "cargo xtask corpus --count 2000 --show 2"),

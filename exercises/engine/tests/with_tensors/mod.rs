@@ -4,15 +4,17 @@ use std::ops::ControlFlow;
 
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{Options, cached};
+use slowburn::grammar::Grammar;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
+use your_engine::Parts;
 use your_engine::parts::PARTS;
 use your_engine::several;
-use your_engine::story::Request;
+use your_engine::story::{self, REGEX, Request};
 use your_engine::verdict::Expected;
 
 use crate::ANSWERS;
-use crate::support::{ENGINE, assert_each_is_seen, said};
+use crate::support::{ENGINE, LIMIT, assert_each_is_seen, said};
 
 #[test]
 fn the_ids_to_compare_with_are_those_of_the_crate() {
@@ -41,6 +43,30 @@ fn the_ids_to_compare_with_are_those_of_the_crate() {
         assert_eq!(written.ids, expected.ids);
         assert_eq!(tokenizer.decode(&[prompt, written.ids].concat()).unwrap(), expected.text);
     }
+}
+
+#[test]
+fn a_text_inside_a_regular_expression_is_the_crates() {
+    let device = device::open(DeviceChoice::Cpu).unwrap();
+    let ember = Pretrained::bundled(&device, Precision::F32).unwrap();
+    let request = story::inside(REGEX).unwrap();
+    let prompt = ember.tokenizer.encode(&request.prompt).unwrap();
+    let options = Options {
+        max_tokens: request.max_tokens,
+        sampling: SamplingParams {
+            temperature: request.temperature,
+            top_p: Some(request.top_p),
+            seed: request.seed,
+            ..SamplingParams::default()
+        },
+        constraint: Some(ember.constraint(&Grammar::Regex(REGEX.into())).unwrap()),
+        ..Options::default()
+    };
+    let crates =
+        cached(&ember.model, &prompt, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+    let book = Parts::of_the_book();
+    let ours = story::write(&ENGINE, &book, &request, LIMIT, |_| ()).unwrap();
+    assert_eq!(ours.ids, crates.ids);
 }
 
 #[test]
