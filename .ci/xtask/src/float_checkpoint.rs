@@ -272,3 +272,61 @@ impl View for Tensor {
         self.bytes.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use slowburn::device::{self, DeviceChoice, Precision};
+    use slowburn::model::{Input, Logits};
+    use slowburn::pretrained::Pretrained;
+
+    use super::*;
+
+    /// The bundled model with the weights that a format stores, in f32.
+    fn write_weights(format: FloatFormat, model: &Path, to: &Path) {
+        let file = fs::read(model.join("model.safetensors")).unwrap();
+        let tensors = SafeTensors::deserialize(&file).unwrap();
+        let tensors = tensors.iter().map(|(name, tensor)| {
+            let (dtype, shape, bytes) = (tensor.dtype(), tensor.shape().to_vec(), tensor.data());
+            let stored = match matrix(name, dtype, &shape, bytes).unwrap() {
+                Some((weights, size)) => Tensor::f32(shape, &format.store(&weights, size).weights),
+                None => Tensor { dtype, shape, bytes: bytes.to_vec() },
+            };
+            (name.to_owned(), stored)
+        });
+        let tensors: Vec<_> = tensors.collect();
+        safetensors::serialize_to_file(tensors, None, &to.join("model.safetensors")).unwrap();
+        for name in ["config.json", "tokenizer.json"] {
+            fs::copy(model.join(name), to.join(name)).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_stored_is_what_the_crate_reads() {
+        let device = device::open(DeviceChoice::Cpu).unwrap();
+        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/ember");
+        let logits = |folder: &Path| {
+            let pretrained = Pretrained::load(folder, &device, Precision::F32).unwrap();
+            assert!(pretrained.unused.is_empty(), "{:?}", pretrained.unused);
+            let ids = pretrained.prompt_ids("Once upon a time, there was a fox").unwrap();
+            let input = Input::whole(&ids).with_logits(Logits::All);
+            pretrained.model.forward(&mut [input]).unwrap().concat()
+        };
+        for format in [
+            FloatFormat::Fp8Unscaled,
+            FloatFormat::Fp8Matrix,
+            FloatFormat::Fp8Output,
+            FloatFormat::Fp8Blocks,
+            FloatFormat::Mxfp4,
+            FloatFormat::Nvfp4,
+        ] {
+            let [written, plain] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+            format.write(&model, written.path()).unwrap();
+            write_weights(format, &model, plain.path());
+            let (found, expected) = (logits(written.path()), logits(plain.path()));
+            let greatest = expected.iter().fold(0.0_f32, |greatest, x| greatest.max(x.abs()));
+            let farthest = found.iter().zip(&expected).map(|(a, b)| (a - b).abs());
+            let farthest = farthest.fold(0.0_f32, f32::max);
+            assert!(farthest <= 1e-5 * greatest, "{:?}", format.config());
+        }
+    }
+}
