@@ -57,6 +57,9 @@ struct Fields {
     load_in_8bit: bool,
     format: Option<String>,
     quant_algo: Option<String>,
+    packing_format: Option<String>,
+    #[serde(default)]
+    rotation_config: Value,
     #[serde(default)]
     kv_cache_scheme: Value,
     #[serde(default)]
@@ -77,8 +80,8 @@ struct GroupWeights {
     actorder: Option<Value>,
 }
 
-const METHODS: &str = "`fp8`, `fbgemm_fp8`, `compressed-tensors`, `awq`, `gptq`, `bitsandbytes`, `modelopt` or `mxfp4`, or a \
-                       checkpoint of plain F32, F16 or BF16 weights, or a GGUF file,";
+const METHODS: &str = "`fp8`, `fbgemm_fp8`, `compressed-tensors`, `awq`, `gptq`, `auto-round`, `bitsandbytes`, `modelopt` or \
+                       `mxfp4`, or a checkpoint of plain F32, F16 or BF16 weights, or a GGUF file,";
 
 impl Quantization {
     /// What a `config.json` says, or the part of it that describes the model that reads text; none if it says
@@ -110,7 +113,6 @@ impl Quantization {
         let fields = Fields::deserialize(value).map_err(wrong)?;
         let method = fields.quant_method.as_deref().unwrap_or_default();
         let both = |format| [Some(format); 2];
-        let minima = both(GroupFormat::Int4Min);
         let (method, bits, formats) = match method {
             "mxfp4" => return Ok(None),
             "fp8" | "fbgemm_fp8" => {
@@ -144,8 +146,7 @@ impl Quantization {
                     let gemm = "`gemm`, the layout that most checkpoints have,";
                     return Err(unsupported(origin, "quantization_config.version", version, gemm));
                 }
-                fields.check_bits(&[4], "4 bits", origin)?;
-                (Method::Awq, 4, minima)
+                fields.awq(origin)?
             }
             "gptq" => {
                 let format = fields.checkpoint_format.as_deref().unwrap_or("gptq");
@@ -160,16 +161,10 @@ impl Quantization {
                     let field = "quantization_config.checkpoint_format";
                     return Err(unsupported(origin, field, format, layouts));
                 }
-                fields.check_bits(&[2, 4, 8], "2, 4 or 8 bits", origin)?;
-                let zero_offset = u8::from(format == "gptq");
-                let formats = match fields.bits {
-                    _ if fields.desc_act == Some(true) => [None; 2],
-                    Some(8) => [Some(GroupFormat::Int8), Some(GroupFormat::Int8Min)],
-                    _ if fields.sym == Some(false) => minima,
-                    _ => [Some(GroupFormat::Int4), Some(GroupFormat::Int4Min)],
-                };
-                (Method::Gptq { zero_offset }, fields.bits.unwrap_or(4), formats)
+                fields.check_bits(&[2, 3, 4, 8], "2, 3, 4 or 8 bits", origin)?;
+                fields.gptq(u8::from(format == "gptq"))
             }
+            "auto-round" | "intel/auto-round" => fields.auto_round(origin)?,
             "bitsandbytes" => match fields.load_in_8bit {
                 true => (Method::BitsAndBytes, 8, both(GroupFormat::Int8Min)),
                 false => (Method::BitsAndBytes, 4, [None; 2]),
@@ -210,6 +205,44 @@ impl Fields {
             }
             _ => Ok(()),
         }
+    }
+
+    fn awq(&self, origin: &str) -> Result<(Method, u8, [Option<GroupFormat>; 2])> {
+        self.check_bits(&[4], "4 bits", origin)?;
+        Ok((Method::Awq, 4, [Some(GroupFormat::Int4Min); 2]))
+    }
+
+    fn gptq(&self, zero_offset: u8) -> (Method, u8, [Option<GroupFormat>; 2]) {
+        let bits = self.bits.unwrap_or(4);
+        let formats = match bits {
+            _ if self.desc_act == Some(true) => [None; 2],
+            5.. => [Some(GroupFormat::Int8), Some(GroupFormat::Int8Min)],
+            _ if self.sym == Some(false) => [Some(GroupFormat::Int4Min); 2],
+            _ => [Some(GroupFormat::Int4), Some(GroupFormat::Int4Min)],
+        };
+        (Method::Gptq { zero_offset }, bits, formats)
+    }
+
+    /// AutoRound (Cheng and others, arXiv 2309.05516) packs as GPTQ does or as AWQ.
+    fn auto_round(&self, origin: &str) -> Result<(Method, u8, [Option<GroupFormat>; 2])> {
+        if !self.rotation_config.is_null() {
+            let field = "quantization_config.rotation_config";
+            let none = "a checkpoint whose activations are not rotated";
+            return Err(unsupported(origin, field, self.rotation_config.clone(), none));
+        }
+        let layout = self.packing_format.as_deref().unwrap_or("auto_round:auto_gptq");
+        let zero_offset = match layout {
+            "auto_round:auto_awq" | "auto_round:awq" => return self.awq(origin),
+            "auto_round:auto_gptq" | "auto_round:gptq" => 1,
+            "auto_round" | "auto_round:gptqmodel" => 0,
+            other => {
+                let field = "quantization_config.packing_format";
+                let layouts = "`auto_round`, `auto_round:auto_gptq`, `auto_round:gptqmodel` or `auto_round:auto_awq`";
+                return Err(unsupported(origin, field, other, layouts));
+            }
+        };
+        self.check_bits(&[2, 3, 4, 5, 6, 7, 8], "2 to 8 bits", origin)?;
+        Ok(self.gptq(zero_offset))
     }
 
     /// The bits and the formats of the first group of layers in compressed-tensors, if all groups have a layout that

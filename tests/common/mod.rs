@@ -176,6 +176,18 @@ impl Checkpoint {
         self.header = old.into_iter().map(|(name, entry)| (new_name(&name), entry)).collect();
     }
 
+    /// Leaves out other tensors than these.
+    pub fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
+        let mut kept = Self { header: serde_json::Map::new(), data: Vec::new() };
+        for (name, entry) in &self.header {
+            if name != "__metadata__" && is_kept(name) {
+                let shape: Vec<usize> = serde_json::from_value(entry["shape"].clone()).unwrap();
+                kept.add(name, entry["dtype"].as_str().unwrap(), &shape, self.bytes(name));
+            }
+        }
+        *self = kept;
+    }
+
     /// The numbers of a tensor.
     pub fn bytes(&self, name: &str) -> &[u8] {
         &self.data[self.offset(name, 0)..self.offset(name, 1)]

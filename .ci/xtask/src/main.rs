@@ -9,6 +9,7 @@ mod corpus_command;
 mod eval;
 mod exercises;
 mod figures;
+mod float_checkpoint;
 mod folder;
 mod format_cost;
 mod gpu;
@@ -31,6 +32,7 @@ mod roofline;
 mod server;
 mod shallow_checkpoint;
 mod simulate;
+mod small_float;
 mod speculation;
 #[cfg(feature = "train")]
 mod train;

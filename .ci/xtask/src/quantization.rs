@@ -1,14 +1,17 @@
 //! `cargo xtask quantization`: how far the weights of a model are from what is stored of them.
 
+mod numbers;
+
 use std::fs;
 use std::ops::AddAssign;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
-use half::f16;
-use safetensors::{Dtype, SafeTensors};
+use safetensors::SafeTensors;
 use slowburn::kernels::{self, Quantized, Rounding};
+
+use crate::float_checkpoint::matrix;
 
 const INT8: Quantized = Quantized::Int8;
 const INT4: Quantized = Quantized::Int4;
@@ -16,7 +19,7 @@ const NEAREST: Rounding = Rounding::Nearest;
 const SQUARES: Rounding = Rounding::LeastSquares;
 
 /// Bits of a scale.
-const SCALE: usize = 16;
+pub const SCALE: usize = 16;
 
 #[derive(Args)]
 pub struct QuantizationArgs {
@@ -26,6 +29,9 @@ pub struct QuantizationArgs {
     /// The model folder, with weights in f16
     #[arg(long, default_value = "models/ember")]
     model: PathBuf,
+    /// With `numbers`: draw them to this file (.svg), below how many weights are where
+    #[arg(long)]
+    chart: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -36,54 +42,67 @@ enum What {
     Outlier,
     /// What becomes of weights that are quantized a second time
     Twice,
+    /// The numbers that there are in 4 and 8 bits
+    Numbers,
+    /// The error of integers and of floating point, by how uneven a group is
+    Uneven,
 }
 
 pub fn run(args: &QuantizationArgs) -> Result<()> {
-    let matrices = matrices(args)?;
+    let matrices = matrices(&folder(&args.model))?;
     match args.what {
         What::Groups => groups(&matrices),
         What::Outlier => outlier(&matrices),
         What::Twice => twice(&matrices),
+        What::Numbers => numbers::run(&matrices, args.chart.as_deref()),
+        What::Uneven => numbers::uneven(&matrices),
+    }
+}
+
+/// The model's folder. The book's figures are drawn elsewhere, and the bundled model is in the root.
+pub fn folder(model: &Path) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if model.exists() {
+        model.to_owned()
+    } else {
+        root.join(model)
     }
 }
 
 /// The matrices of the layers, as rows of weights.
-fn matrices(args: &QuantizationArgs) -> Result<Vec<Matrix>> {
-    let path = args.model.join("model.safetensors");
+///
+/// # Errors
+/// A folder without such a file, or with weights that are not in f16.
+pub fn matrices(model: &Path) -> Result<Vec<Matrix>> {
+    let path = model.join("model.safetensors");
     let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut matrices = Vec::new();
     for (name, tensor) in SafeTensors::deserialize(&bytes)?.iter() {
-        let &[_, n_in] = tensor.shape() else {
-            continue;
-        };
-        if !name.starts_with("model.layers.") {
-            continue;
+        let found = matrix(name, tensor.dtype(), tensor.shape(), tensor.data())?;
+        if let Some((numbers, [_, n_in])) = found {
+            let rows = numbers.chunks(n_in).map(<[f32]>::to_vec).collect();
+            matrices.push(Matrix { name: name.to_owned(), rows });
         }
-        ensure!(tensor.dtype() == Dtype::F16, "{name} is not in f16");
-        let (numbers, _) = tensor.data().as_chunks();
-        let numbers: Vec<f32> = numbers.iter().map(|n| f16::from_le_bytes(*n).to_f32()).collect();
-        let rows = numbers.chunks(n_in).map(<[f32]>::to_vec).collect();
-        matrices.push(Matrix { name: name.to_owned(), rows });
     }
     ensure!(!matrices.is_empty(), "{} has no layers", path.display());
     matrices.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(matrices)
 }
 
-struct Matrix {
+pub struct Matrix {
     name: String,
-    rows: Vec<Vec<f32>>,
+    pub rows: Vec<Vec<f32>>,
 }
 
 /// The sums of squares of weights and of their errors.
 #[derive(Default, Clone, Copy)]
-struct Error {
+pub struct Error {
     weights: f64,
     errors: f64,
 }
 
 impl Error {
-    fn of(weights: &[f32], stored: &[f32]) -> Self {
+    pub fn of(weights: &[f32], stored: &[f32]) -> Self {
         let square = |x: f32| f64::from(x) * f64::from(x);
         Self {
             weights: weights.iter().map(|w| square(*w)).sum(),
@@ -92,7 +111,7 @@ impl Error {
     }
 
     /// The root of the mean squared error, in percent of that of the weights.
-    fn percent(&self) -> f64 {
+    pub fn percent(&self) -> f64 {
         100.0 * (self.errors / self.weights).sqrt()
     }
 }
@@ -105,7 +124,7 @@ impl AddAssign for Error {
 }
 
 /// What is stored of a row in groups of `N`.
-fn stored<const N: usize>(row: &[f32], format: Quantized, rounding: Rounding) -> Vec<f32> {
+pub fn stored<const N: usize>(row: &[f32], format: Quantized, rounding: Rounding) -> Vec<f32> {
     let mut stored = Vec::with_capacity(row.len());
     for weights in row.chunks(N) {
         let mut group = [0.0; N];

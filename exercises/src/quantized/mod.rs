@@ -40,6 +40,16 @@ mod best_scale;
 #[path = "../../suite/quantized/best_scale.rs"]
 mod best_scale_tests;
 
+mod round_to_e2m1;
+
+#[path = "../../suite/quantized/round_to_e2m1.rs"]
+mod round_to_e2m1_tests;
+
+mod write_mxfp4;
+
+#[path = "../../suite/quantized/write_mxfp4.rs"]
+mod write_mxfp4_tests;
+
 mod kl_divergence;
 
 #[path = "../../suite/quantized/kl_divergence.rs"]
@@ -49,3 +59,8 @@ mod over_the_end;
 
 #[path = "../../suite/quantized/over_the_end.rs"]
 mod over_the_end_tests;
+
+mod nan_in_e4m3;
+
+#[path = "../../suite/quantized/nan_in_e4m3.rs"]
+mod nan_in_e4m3_tests;

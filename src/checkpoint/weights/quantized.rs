@@ -243,10 +243,15 @@ fn codes([n_out, n_in]: [usize; 2], code: impl Fn(usize, usize) -> u8 + Sync) ->
     codes
 }
 
-/// The `i`-th number of `bits` in words, the first in the lowest bits.
-fn packed(words: &[u32], i: usize, bits: usize) -> u8 {
-    let in_word = 32 / bits;
-    (words[i / in_word] >> (i % in_word * bits)) as u8 & (u8::MAX >> (8 - bits))
+/// The `i`-th number of `bits` in words, the first in the lowest bits. It may end in the word after the one in which it
+/// begins.
+fn packed(words: impl Fn(usize) -> u32, i: usize, bits: usize) -> u8 {
+    let (word, place) = (i * bits / 32, i * bits % 32);
+    let mut number = words(word) >> place;
+    if place + bits > 32 {
+        number |= words(word + 1) << (32 - place);
+    }
+    number as u8 & (u8::MAX >> (8 - bits))
 }
 
 /// The values of codes that are integers from `first` on.

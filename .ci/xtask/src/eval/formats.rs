@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::{self, Divergence};
@@ -14,6 +15,7 @@ use slowburn_examples::chart::{self, Axis, LineChart, Series};
 use super::measure::Measure;
 use super::metrics::Sampled;
 use super::{Corpus, EvalArgs, progress_bar};
+use crate::quantization::folder;
 
 /// The embedding's formats, besides the usual one: int8 where the layers are quantized.
 const EMBEDDING_F32: MatrixFormat = MatrixFormat::Dense(Precision::F32);
@@ -88,15 +90,7 @@ pub fn run(args: &EvalArgs) -> Result<()> {
     for format in &formats {
         let pretrained = load(format)?;
         let bar = progress_bar(corpus.unseen.len() + args.stories, format.name);
-        let mut divergence = Divergence::default();
-        for story in &corpus.unseen {
-            bar.inc(1);
-            let mut ids = pretrained.prompt_ids("")?;
-            ids.extend(pretrained.tokenizer.encode(&story.text)?);
-            if ids.len() <= pretrained.model.config().context_length {
-                divergence.add(&generate::divergence(&reference.model, &pretrained.model, &ids)?);
-            }
-        }
+        let divergence = divergence(&reference, &pretrained, &corpus, &bar)?;
         let measure = Measure::new(&pretrained, &args.prompt, args.sampling())?;
         let seeds = (args.first_seed..).take(args.stories);
         let samples = bar.wrap_iter(seeds).map(|seed| measure.sample(seed, &corpus));
@@ -150,15 +144,27 @@ fn draw(path: &Path, rows: &[Row], formats: &[Format]) -> chart::Result<()> {
     chart::lines(path, "Fewer bits", &charts)
 }
 
+/// How far a model is from the reference over the held-out stories.
+pub(super) fn divergence(
+    reference: &Pretrained,
+    pretrained: &Pretrained,
+    corpus: &Corpus,
+    bar: &ProgressBar,
+) -> Result<Divergence> {
+    let mut divergence = Divergence::default();
+    for story in &corpus.unseen {
+        bar.inc(1);
+        let mut ids = pretrained.prompt_ids("")?;
+        ids.extend(pretrained.tokenizer.encode(&story.text)?);
+        if ids.len() <= pretrained.model.config().context_length {
+            divergence.add(&generate::divergence(&reference.model, &pretrained.model, &ids)?);
+        }
+    }
+    Ok(divergence)
+}
+
 fn load(args: &EvalArgs, device: &OpenDevice, format: &Format) -> Result<Pretrained> {
-    // The book's figures are drawn elsewhere, and the bundled model is in the root.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = if args.model.exists() {
-        args.model.clone()
-    } else {
-        root.join(&args.model)
-    };
-    let mut pretrained = Pretrained::load(&folder, device, format.storage)?;
+    let mut pretrained = Pretrained::load(&folder(&args.model), device, format.storage)?;
     pretrained.model = pretrained.model.with_kv_format(format.kv)?;
     Ok(pretrained)
 }

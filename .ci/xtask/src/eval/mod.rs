@@ -4,6 +4,7 @@
 //! [`measure`] runs the model, [`metrics`] computes the numbers, [`table`] prints them. No
 //! threshold is applied to the numbers.
 
+mod floats;
 mod formats;
 pub mod guidance;
 mod measure;
@@ -58,6 +59,9 @@ pub struct EvalArgs {
     /// Compare the formats of weights, keys and values with f32 instead
     #[arg(long)]
     formats: bool,
+    /// Compare integers and floating point in 8 and 4 bits instead
+    #[arg(long, conflicts_with = "formats")]
+    floats: bool,
     /// With --formats: draw the perplexity against the bytes (.svg or .png)
     #[arg(long, requires = "formats")]
     chart: Option<PathBuf>,
@@ -72,6 +76,9 @@ pub struct EvalArgs {
 pub fn run(args: &EvalArgs) -> Result<()> {
     if args.formats {
         return formats::run(args);
+    }
+    if args.floats {
+        return floats::run(args);
     }
     let device = device::open(DeviceChoice::Cpu)?;
     let pretrained = Pretrained::load(&args.model, &device, Precision::F32)?;

@@ -224,6 +224,13 @@ const OUTPUTS: &[Output] = &[
         ..timed("tried.txt", "cargo bench --bench tried -- --quick")
     },
     printed("quantization-groups.md", "cargo xtask quantization groups"),
+    Output {
+        figures: &["quantized-numbers.svg"],
+        ..printed(
+            "quantization-numbers.md",
+            "cargo xtask quantization numbers --chart quantized-numbers.svg",
+        )
+    },
     timed("quantized.txt", "cargo run --example 12_quantized"),
     printed(
         "quantized-hash.txt",
@@ -239,6 +246,12 @@ const OUTPUTS: &[Output] = &[
         timed: false,
         ..on_request("quantized-formats.md", "cargo xtask eval --formats --chart quantized.svg")
     },
+    Output {
+        // Losses, no times.
+        timed: false,
+        ..on_request("quantized-floats.md", "cargo xtask eval --floats")
+    },
+    printed("quantization-uneven.md", "cargo xtask quantization uneven"),
     timed("kernels-int8.txt", "cargo run --example 10_kernels -- --quantize int8"),
     printed("quantization-outlier.md", "cargo xtask quantization outlier"),
     printed(

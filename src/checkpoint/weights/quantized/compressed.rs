@@ -73,7 +73,7 @@ fn packed_integers(
     weight.expect(&[n_out, of_row])?;
     let sharing = sharing(parts, shape, scales)?;
     let words = weight.words()?;
-    let all = codes(shape, |row, column| packed(&words[row * of_row..], column, bits));
+    let all = codes(shape, |row, column| packed(|word| words[row * of_row + word], column, bits));
     let half = 1 << (bits - 1);
     let (first, zeros) = match parts.find("weight_zero_point")? {
         None => (-half, Vec::new()),
@@ -83,7 +83,10 @@ fn packed_integers(
             zeros.expect(&[of_column, groups])?;
             let words = turned(&zeros.words()?, groups);
             let zeros: Vec<f32> = (0..groups * n_out)
-                .map(|i| packed(&words[i / n_out * of_column..], i % n_out, bits).into())
+                .map(|i| {
+                    let words = &words[i / n_out * of_column..];
+                    packed(|word| words[word], i % n_out, bits).into()
+                })
                 .collect();
             (0, turned(&zeros, n_out))
         }

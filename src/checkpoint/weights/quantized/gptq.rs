@@ -1,10 +1,11 @@
-//! GPTQ (Frantar and others, arXiv 2210.17323), as AutoGPTQ and GPTQModel write it.
+//! GPTQ (Frantar and others, arXiv 2210.17323), as AutoGPTQ, GPTQModel and AutoRound write it.
 
 use super::{Parts, QuantizedMatrix, Sharing, codes, integers, packed, turned};
 use crate::error::Result;
 
-/// `qweight: [n_in / (32 / bits), n_out]`, `qzeros: [groups, n_out / (32 / bits)]`, `scales: [groups, n_out]`,
-/// and `g_idx: [n_in]`, the group of each column. Zero points are `zero_offset` more than what is stored.
+/// `qweight: [n_in * bits / 32, n_out]`, `qzeros: [groups, n_out * bits / 32]`, `scales: [groups, n_out]`,
+/// and `g_idx: [n_in]`, the group of each column. Zero points are `zero_offset` more than what is stored. Where 32 is no
+/// multiple of the bits, a number may begin in one word and end in the next.
 pub(super) fn read(
     parts: &Parts<'_, '_>,
     shape: [usize; 2],
@@ -17,18 +18,18 @@ pub(super) fn read(
     let (weight, zeros, scales) =
         (parts.get("weight")?, parts.get("qzeros")?, parts.get("scales")?);
     let bits = (weight.len() / n_out.max(1) * 32).checked_div(n_in).unwrap_or(0);
-    if ![2, 4, 8].contains(&bits) {
+    if !(2..=8).contains(&bits) {
         let problem = format!(
-            "has the shape {:?}, which is no matrix of {n_out} by {n_in} in 2, 4 or 8 bits",
+            "has the shape {:?}, which is no matrix of {n_out} by {n_in} in 2 to 8 bits",
             weight.shape()
         );
         return Err(weight.wrong(problem));
     }
-    let in_word = 32 / bits;
-    weight.expect(&[n_in / in_word, n_out])?;
+    weight.expect(&[(n_in * bits).div_ceil(32), n_out])?;
     let groups = scales.len() / n_out.max(1);
     scales.expect(&[groups, n_out])?;
-    zeros.expect(&[groups, n_out.div_ceil(in_word)])?;
+    let of_group = (n_out * bits).div_ceil(32);
+    zeros.expect(&[groups, of_group])?;
     let sharing = match parts.find("g_idx")? {
         Some(order) => {
             order.expect(&[n_in])?;
@@ -43,17 +44,12 @@ pub(super) fn read(
         None => Sharing::Blocks { rows: 1, columns: n_in / scales.groups(shape, true)? },
     };
     let words = weight.words()?;
-    let of_word = |row: usize, column: usize| {
-        words[column / in_word * n_out + row] >> (column % in_word * bits)
-    };
-    let mask = u8::MAX >> (8 - bits);
-    let all = codes(shape, |row, column| of_word(row, column) as u8 & mask);
-    let of_group = n_out.div_ceil(in_word);
+    let all = codes(shape, |row, column| packed(|word| words[word * n_out + row], column, bits));
     let zero_words = zeros.words()?;
     let zeros: Vec<f32> = (0..groups * n_out)
         .map(|i| {
             let words = &zero_words[i / n_out * of_group..];
-            f32::from(packed(words, i % n_out, bits)) + f32::from(zero_offset)
+            f32::from(packed(|word| words[word], i % n_out, bits)) + f32::from(zero_offset)
         })
         .collect();
     let scales = turned(&scales.numbers()?, n_out);
