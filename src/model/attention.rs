@@ -9,7 +9,7 @@ use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::rope::{Rotation, normed, turned};
-use super::source::{Role, Source, parts};
+use super::source::{LoadLinear, Role, Source, parts};
 use crate::error::Result;
 use crate::kernels::Scoring;
 
@@ -57,8 +57,8 @@ impl Place {
         }
     }
 
-    /// That of the layer.
-    pub(super) fn rotation<'a>(&self, rotations: &'a [Rotation]) -> Option<&'a Rotation> {
+    /// That of the layer, of the rotations or angles of all kinds of RoPE in the model.
+    pub(super) fn rotation<'a, R>(&self, rotations: &'a [R]) -> Option<&'a R> {
         self.rope.map(|rope| &rotations[rope])
     }
 }

@@ -1,61 +1,55 @@
 //! A feed-forward network, and experts beside it: both read the same hidden states, each after norms of its own
 //! (Gemma 4).
 
-use burn::module::Module;
+use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 
 use super::config::{self, LlamaConfig, ModelConfig};
 use super::experts::Experts;
 use super::feed_forward::FeedForward;
+use super::linear::Linear;
 use super::norm::RmsNorm;
-use super::source::Source;
+use super::source::{LoadLinear, LoadVector, Source};
 use crate::error::Result;
-
-/// What a checkpoint calls the norms: after the feed-forward network, before the experts, and after them.
-pub(super) const NORMS: [&str; 3] = [
-    "post_feedforward_layernorm_1",
-    "pre_feedforward_layernorm_2",
-    "post_feedforward_layernorm_2",
-];
-/// And the weights of the norm of what the router reads.
-pub(super) const ROUTER_SCALE: &str = "router.scale";
 
 /// A feed-forward network with experts beside it.
 #[derive(Module, Debug)]
-pub struct Beside {
-    pub(super) dense: FeedForward,
-    experts: Experts,
-    dense_output_norm: RmsNorm,
-    experts_norm: RmsNorm,
-    experts_output_norm: RmsNorm,
-    router_norm: RmsNorm,
+pub struct Beside<L = Linear, V = Param<Tensor<1>>> {
+    pub(super) dense: FeedForward<L>,
+    pub(super) experts: Experts<L, V>,
+    pub(super) dense_output_norm: RmsNorm<V>,
+    pub(super) experts_norm: RmsNorm<V>,
+    pub(super) experts_output_norm: RmsNorm<V>,
+    pub(super) router_norm: RmsNorm<V>,
 }
 
-impl Beside {
+impl<L: LoadLinear, V: LoadVector> Beside<L, V> {
     pub(super) fn load(
         weights: &dyn Source,
         layer: &str,
         (config, llama): (&ModelConfig, &LlamaConfig),
         experts: &config::Experts,
-        dense: FeedForward,
+        dense: FeedForward<L>,
     ) -> Result<Self> {
         let d_model = config.d_model;
         let norm = |name: &str| {
             RmsNorm::load_in(weights, &format!("{layer}.{name}"), d_model, config, llama)
         };
         let experts = Experts::load(weights, layer, config, experts)?;
-        let router = format!("{layer}.{ROUTER_SCALE}");
+        let router = format!("{layer}.router.scale");
         let scale = ((d_model as f64).powf(-0.5), config.norm_eps);
         Ok(Self {
             dense,
             experts,
-            dense_output_norm: norm(NORMS[0])?,
-            experts_norm: norm(NORMS[1])?,
-            experts_output_norm: norm(NORMS[2])?,
+            dense_output_norm: norm("post_feedforward_layernorm_1")?,
+            experts_norm: norm("pre_feedforward_layernorm_2")?,
+            experts_output_norm: norm("post_feedforward_layernorm_2")?,
             router_norm: RmsNorm::load_scaled(weights, &router, d_model, scale)?,
         })
     }
+}
 
+impl Beside {
     /// `x` is what the feed-forward network reads, and `sum` is what it is the norm of: `[batch, seq, d_model]`
     /// -> `[batch, seq, d_model]`.
     pub(super) fn forward(&self, x: Tensor<3>, sum: Tensor<3>) -> Tensor<3> {

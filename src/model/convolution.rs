@@ -11,18 +11,18 @@ use super::architecture::to_host;
 use super::config::{Convolution, LlamaConfig, ModelConfig};
 use super::linear::Linear;
 use super::pass::Pass;
-use super::source::{Role, Source};
+use super::source::{LoadLinear, Role, Source};
 use crate::error::Result;
 use crate::kernels::{self, recorded};
 use crate::kv::StateShape;
 
 /// A gated short convolution. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
-pub struct ShortConvolution {
-    in_proj: Linear,
-    out_proj: Linear,
+pub struct ShortConvolution<L = Linear> {
+    pub(super) in_proj: L,
+    pub(super) out_proj: L,
     #[module(skip)]
-    core: ConvolutionCore,
+    pub(super) core: ConvolutionCore,
 }
 
 /// What is between the two linear layers. States are in the memory of the host, on every device, and so this is
@@ -83,7 +83,7 @@ impl ConvolutionCore {
     }
 }
 
-impl ShortConvolution {
+impl<L: LoadLinear> ShortConvolution<L> {
     pub(super) fn load(
         weights: &dyn Source,
         name: &str,
@@ -92,7 +92,7 @@ impl ShortConvolution {
     ) -> Result<Self> {
         let d_model = config.d_model;
         let linear = |part: &str, shape_of| {
-            Linear::load(weights, &format!("{name}.{part}"), shape_of, Role::Layer, shape.bias)
+            L::load(weights, &format!("{name}.{part}"), shape_of, Role::Layer, shape.bias)
         };
         Ok(Self {
             in_proj: linear("in_proj", [3 * d_model, d_model])?,
@@ -100,7 +100,9 @@ impl ShortConvolution {
             core: ConvolutionCore::load(weights, name, (config, llama, index), shape)?,
         })
     }
+}
 
+impl ShortConvolution {
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub(super) fn forward(&self, x: Tensor<3>, pass: &mut Pass<'_>) -> Tensor<3> {
         self.output(self.mixed(x, pass))

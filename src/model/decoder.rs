@@ -1,6 +1,6 @@
 //! The Llama family: token ids in, logits out.
 
-use burn::module::Module;
+use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor};
 
 use super::architecture::{embedding_name, head_name};
@@ -15,13 +15,13 @@ use super::experts::Experts;
 use super::feed_forward::FeedForward;
 use super::latent::LatentAttention;
 use super::layer_inputs::{LayerInput, LayerInputs};
-use super::linear::Linear;
+use super::linear::{Linear, Weight};
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::residual::Residual;
 use super::rope::{Ropes, Rotation};
 use super::shared::SharedAttention;
-use super::source::{Role, Source};
+use super::source::{LoadLinear, LoadMatrix, LoadVector, Role, Source};
 use crate::error::Result;
 
 /// What stands before the names of a decoder's tensors: nothing, or the modules around it. In a model that
@@ -35,71 +35,89 @@ pub(super) const PREFIXES: [&str; 4] = [
 /// As [`PREFIXES`], of its head.
 pub(super) const HEAD_PREFIXES: [&str; 2] = ["", "language_model."];
 
-/// A Llama-style decoder. Its fields are named as in a Hugging Face checkpoint.
+/// A Llama-style decoder. Its fields are named as in a Hugging Face checkpoint. Their types are those of a kind of
+/// device: here Burn's tensors, and in `host` what the kernels of the CPU read.
 #[derive(Module, Debug)]
-pub struct Decoder {
-    pub(super) embed_tokens: Embedding,
+pub struct Decoder<A = SelfAttention, L = Linear, V = Param<Tensor<1>>, M = Weight> {
+    pub(super) embed_tokens: Embedding<M>,
     /// Where each layer has embeddings of its own.
-    pub(super) layer_inputs: Option<LayerInputs>,
-    pub(super) layers: Vec<Block>,
-    pub(super) norm: RmsNorm,
+    pub(super) layer_inputs: Option<LayerInputs<L, V, M>>,
+    pub(super) layers: Vec<Block<A, L, V>>,
+    pub(super) norm: RmsNorm<V>,
     /// None where the head is tied to the embedding matrix.
-    lm_head: Option<Linear>,
-    embedding_scale: Option<f64>,
-    logit_scale: Option<f64>,
+    pub(super) lm_head: Option<L>,
+    pub(super) embedding_scale: Option<f64>,
+    pub(super) logit_scale: Option<f64>,
     #[module(skip)]
-    logit_softcap: Option<f32>,
+    pub(super) logit_softcap: Option<f32>,
 }
 
 /// A transformer block: attention moves information between positions, then the feed-forward
 /// network transforms each position. Both have a residual connection.
 #[derive(Module, Debug)]
-pub(super) struct Block {
+pub struct Block<A = SelfAttention, L = Linear, V = Param<Tensor<1>>> {
     /// Most models norm what attention reads.
-    pub(super) input_layernorm: Option<RmsNorm>,
-    pub(super) mixing: Mixing,
+    pub(super) input_layernorm: Option<RmsNorm<V>>,
+    pub(super) mixing: Mixing<A, L>,
     /// Some models norm what attention adds.
-    pub(super) attention_output_norm: Option<RmsNorm>,
+    pub(super) attention_output_norm: Option<RmsNorm<V>>,
     /// As before attention.
-    pub(super) post_attention_layernorm: Option<RmsNorm>,
-    pub(super) mlp: Network,
+    pub(super) post_attention_layernorm: Option<RmsNorm<V>>,
+    pub(super) mlp: Network<L, V>,
     /// As after attention.
-    pub(super) mlp_output_norm: Option<RmsNorm>,
+    pub(super) mlp_output_norm: Option<RmsNorm<V>>,
     /// What both parts add is multiplied by this, in some models.
-    residual_scale: Option<f64>,
+    pub(super) residual_scale: Option<f64>,
     /// What becomes of the layer's embedding of each token, in models that have one.
-    layer_input: Option<LayerInput>,
+    pub(super) layer_input: Option<LayerInput<L, V>>,
     /// What leaves the layer is multiplied by this, in some models.
-    scale: Option<f64>,
+    pub(super) scale: Option<f64>,
 }
 
 /// What moves information between positions.
+#[derive(Module, Debug)]
+pub enum Mixing<A = SelfAttention, L = Linear> {
+    Attention(A),
+    Convolution(ShortConvolution<L>),
+    DeltaRule(GatedDelta<L>),
+}
+
+/// Attention, by where its keys and values come from.
 #[derive(Module, Debug)]
 #[allow(
     clippy::large_enum_variant,
     reason = "with kernels for GPUs: a layer has one, and most models have no other"
 )]
-pub(super) enum Mixing {
+pub enum SelfAttention {
     Heads(Attention),
     Shared(SharedAttention),
     Latent(LatentAttention),
-    Convolution(ShortConvolution),
-    DeltaRule(GatedDelta),
 }
 
 /// What transforms each position.
 #[derive(Module, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a layer has one, and most models have no other"
-)]
-pub(super) enum Network {
-    Dense(FeedForward),
-    Experts(Experts),
-    Beside(Beside),
+pub enum Network<L = Linear, V = Param<Tensor<1>>> {
+    Dense(FeedForward<L>),
+    Experts(Experts<L, V>),
+    Beside(Beside<L, V>),
 }
 
-impl Decoder {
+/// Attention of a layer.
+pub trait LoadAttention: Sized {
+    /// Of layer `index`, from the tensors in `name`.
+    ///
+    /// # Errors
+    /// As [`Source::matrix`].
+    fn load(
+        weights: &dyn Source,
+        name: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+        index: usize,
+    ) -> Result<Self>;
+}
+
+impl<A: LoadAttention, L: LoadLinear, V: LoadVector, M: LoadMatrix> Decoder<A, L, V, M> {
     /// Loads the tensors that `config` requires from `weights`.
     ///
     /// # Errors
@@ -122,14 +140,16 @@ impl Decoder {
                 None
             } else {
                 let head = head_name(weights);
-                Some(Linear::load(weights, &head, [vocab, d_model], Role::Embedding, false)?)
+                Some(L::load(weights, &head, [vocab, d_model], Role::Embedding, false)?)
             },
             embedding_scale: llama.embedding_scale,
             logit_scale: llama.logit_scale,
             logit_softcap: llama.logit_softcap.map(|cap| cap as f32),
         })
     }
+}
 
+impl Decoder {
     /// Whether a checkpoint often holds a tensor of this name that [`load`](Self::load) does not
     /// take: the RoPE frequencies, which older versions of transformers stored.
     pub(super) fn can_do_without(name: &str) -> bool {
@@ -183,7 +203,8 @@ impl Decoder {
     #[cfg(feature = "cube")]
     pub(super) fn is_dense(&self) -> bool {
         let is_dense = |layer: &Block| {
-            matches!((&layer.mixing, &layer.mlp), (Mixing::Heads(_), Network::Dense(_)))
+            let is_attention = matches!(&layer.mixing, Mixing::Attention(SelfAttention::Heads(_)));
+            is_attention && matches!(&layer.mlp, Network::Dense(_))
         };
         self.layers.iter().all(is_dense)
     }
@@ -194,7 +215,7 @@ impl Decoder {
     }
 }
 
-impl Block {
+impl<A: LoadAttention, L: LoadLinear, V: LoadVector> Block<A, L, V> {
     fn load(
         weights: &dyn Source,
         name: &str,
@@ -221,7 +242,9 @@ impl Block {
             scale: llama.load_scale(weights, name)?,
         })
     }
+}
 
+impl Block {
     // ANCHOR: block
     /// Adds the outputs of both parts to the residual stream, `[batch, seq, d_model]`.
     fn forward(&self, x: &mut Residual, rotations: &[Rotation], pass: &mut Pass<'_>) {
@@ -268,7 +291,7 @@ fn scaled(x: Tensor<3>, scale: Option<f64>) -> Tensor<3> {
     }
 }
 
-impl Mixing {
+impl<A: LoadAttention, L: LoadLinear> Mixing<A, L> {
     fn load(
         weights: &dyn Source,
         layer: &str,
@@ -276,42 +299,55 @@ impl Mixing {
         llama: &LlamaConfig,
         index: usize,
     ) -> Result<Self> {
-        let name = format!("{layer}.self_attn");
-        match (llama.layer(index).mixer, &llama.latent) {
-            (Mixer::Attention, None) if matches!(llama.layer(index).source, KvSource::Layer(_)) => {
-                let place = (config, llama, index);
-                SharedAttention::load(weights, &name, place).map(Self::Shared)
+        let (name, place) = (|part: &str| format!("{layer}.{part}"), (config, llama, index));
+        match llama.layer(index).mixer {
+            Mixer::Attention => {
+                A::load(weights, &name("self_attn"), config, llama, index).map(Self::Attention)
             }
-            (Mixer::Attention, None) => {
-                Attention::load(weights, &name, config, llama, index).map(Self::Heads)
+            Mixer::Convolution(shape) => {
+                ShortConvolution::load(weights, &name("conv"), place, shape).map(Self::Convolution)
             }
-            (Mixer::Attention, Some(latent)) => {
-                LatentAttention::load(weights, &name, config, llama, (index, latent))
-                    .map(Self::Latent)
-            }
-            (Mixer::Convolution(shape), _) => {
-                let (name, place) = (format!("{layer}.conv"), (config, llama, index));
-                ShortConvolution::load(weights, &name, place, shape).map(Self::Convolution)
-            }
-            (Mixer::DeltaRule(rule), _) => {
-                let (name, place) = (format!("{layer}.linear_attn"), (config, llama, index));
-                GatedDelta::load(weights, &name, place, rule).map(Self::DeltaRule)
+            Mixer::DeltaRule(rule) => {
+                GatedDelta::load(weights, &name("linear_attn"), place, rule).map(Self::DeltaRule)
             }
         }
     }
+}
 
+impl LoadAttention for SelfAttention {
+    fn load(
+        weights: &dyn Source,
+        name: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+        index: usize,
+    ) -> Result<Self> {
+        match (&llama.latent, llama.layer(index).source) {
+            (Some(latent), _) => {
+                LatentAttention::load(weights, name, config, llama, (index, latent))
+                    .map(Self::Latent)
+            }
+            (None, KvSource::Layer(_)) => {
+                SharedAttention::load(weights, name, (config, llama, index)).map(Self::Shared)
+            }
+            (None, _) => Attention::load(weights, name, config, llama, index).map(Self::Heads),
+        }
+    }
+}
+
+impl Mixing {
     fn forward(&self, x: Tensor<3>, rotations: &[Rotation], pass: &mut Pass<'_>) -> Tensor<3> {
         match self {
-            Self::Heads(attention) => attention.forward(x, rotations, pass),
-            Self::Shared(attention) => attention.forward(x, rotations, pass),
-            Self::Latent(attention) => attention.forward(x, rotations, pass),
+            Self::Attention(SelfAttention::Heads(heads)) => heads.forward(x, rotations, pass),
+            Self::Attention(SelfAttention::Shared(shared)) => shared.forward(x, rotations, pass),
+            Self::Attention(SelfAttention::Latent(latent)) => latent.forward(x, rotations, pass),
             Self::Convolution(convolution) => convolution.forward(x, pass),
             Self::DeltaRule(rule) => rule.forward(x, pass),
         }
     }
 }
 
-impl Network {
+impl<L: LoadLinear, V: LoadVector> Network<L, V> {
     fn load(
         weights: &dyn Source,
         layer: &str,
@@ -334,7 +370,9 @@ impl Network {
             }
         }
     }
+}
 
+impl Network {
     /// `x` is what `stream` is after a norm.
     fn forward(&self, x: Tensor<3>, stream: &mut Residual) -> Tensor<3> {
         match self {

@@ -12,7 +12,7 @@ use super::architecture::to_host;
 use super::config::{DeltaRule, LlamaConfig, ModelConfig};
 use super::linear::Linear;
 use super::pass::Pass;
-use super::source::{Role, Source};
+use super::source::{LoadLinear, Role, Source};
 use crate::activation::Activation;
 use crate::error::Result;
 use crate::kernels::{self, DeltaHeads, DeltaRows, recorded};
@@ -20,14 +20,17 @@ use crate::kv::StateShape;
 
 /// A layer with the gated delta rule. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
-pub struct GatedDelta {
-    in_proj_qkv: Linear,
-    in_proj_z: Linear,
-    in_proj_b: Linear,
-    in_proj_a: Linear,
-    out_proj: Linear,
+pub struct GatedDelta<L = Linear> {
+    pub(super) in_proj_qkv: L,
+    /// The gate of what a head reads.
+    pub(super) in_proj_z: L,
+    /// How strongly a value is written.
+    pub(super) in_proj_b: L,
+    /// How much is forgotten.
+    pub(super) in_proj_a: L,
+    pub(super) out_proj: L,
     #[module(skip)]
-    core: DeltaCore,
+    pub(super) core: DeltaCore,
 }
 
 /// What is between the linear layers. States are in the memory of the host, on every device, and so this is
@@ -45,39 +48,6 @@ pub(super) struct DeltaCore {
     eps: f32,
     /// Its number among the layers that have states.
     layer: usize,
-}
-
-/// The linear layers.
-#[derive(Debug)]
-pub(super) struct Inputs<L> {
-    pub(super) qkv: L,
-    /// The gate of what a head reads.
-    pub(super) z: L,
-    /// How strongly a value is written.
-    pub(super) b: L,
-    /// How much is forgotten.
-    pub(super) a: L,
-    pub(super) output: L,
-}
-
-impl<L> Inputs<L> {
-    /// Each of them by `linear`, from its name and its shape.
-    pub(super) fn load(
-        rule: DeltaRule,
-        d_model: usize,
-        linear: impl Fn(&str, [usize; 2], Role) -> Result<L>,
-    ) -> Result<Self> {
-        let heads = rule.heads();
-        let (values, count) = (rule.value_heads * rule.value_dim, rule.value_heads);
-        Ok(Self {
-            qkv: linear("in_proj_qkv", [heads.channels(), d_model], Role::Layer)?,
-            z: linear("in_proj_z", [values, d_model], Role::Layer)?,
-            // As routers, they are small, and what they decide is not taken back.
-            b: linear("in_proj_b", [count, d_model], Role::Router)?,
-            a: linear("in_proj_a", [count, d_model], Role::Router)?,
-            output: linear("out_proj", [d_model, values], Role::Layer)?,
-        })
-    }
 }
 
 impl DeltaRule {
@@ -174,26 +144,31 @@ impl DeltaCore {
     }
 }
 
-impl GatedDelta {
+impl<L: LoadLinear> GatedDelta<L> {
     pub(super) fn load(
         weights: &dyn Source,
         name: &str,
         (config, llama, index): (&ModelConfig, &LlamaConfig, usize),
         rule: DeltaRule,
     ) -> Result<Self> {
-        let inputs = Inputs::load(rule, config.d_model, |part, shape, role| {
-            Linear::load(weights, &format!("{name}.{part}"), shape, role, false)
-        })?;
+        let (heads, d_model) = (rule.heads(), config.d_model);
+        let (values, count) = (rule.value_heads * rule.value_dim, rule.value_heads);
+        let linear = |part: &str, shape, role| {
+            L::load(weights, &format!("{name}.{part}"), shape, role, false)
+        };
         Ok(Self {
-            in_proj_qkv: inputs.qkv,
-            in_proj_z: inputs.z,
-            in_proj_b: inputs.b,
-            in_proj_a: inputs.a,
-            out_proj: inputs.output,
+            in_proj_qkv: linear("in_proj_qkv", [heads.channels(), d_model], Role::Layer)?,
+            in_proj_z: linear("in_proj_z", [values, d_model], Role::Layer)?,
+            // As routers, they are small, and what they decide is not taken back.
+            in_proj_b: linear("in_proj_b", [count, d_model], Role::Router)?,
+            in_proj_a: linear("in_proj_a", [count, d_model], Role::Router)?,
+            out_proj: linear("out_proj", [d_model, values], Role::Layer)?,
             core: DeltaCore::load(weights, name, (config, llama, index), rule)?,
         })
     }
+}
 
+impl GatedDelta {
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub(super) fn forward(&self, x: Tensor<3>, pass: &mut Pass<'_>) -> Tensor<3> {
         self.output(self.mixed(x, pass))

@@ -49,7 +49,7 @@ impl DevicePanels {
 
     /// Puts the panels of layers that have the same inputs behind each other, where all are in panels of
     /// one format, so that [`products`](Self::products) computes them in one launch.
-    pub(super) fn join<const N: usize>(linears: [&mut Linear; N]) {
+    pub(crate) fn join<const N: usize>(linears: [&mut Linear; N]) {
         let all = linears.each_ref().map(|linear| match &linear.weight {
             Weight::Panels(panels) => Some(panels.clone()),
             Weight::Dense(_) => None,

@@ -4,28 +4,31 @@ use burn::module::Module;
 use burn::tensor::{Int, Tensor, module};
 
 use super::linear::{Linear, Weight};
-use super::source::{Role, Source};
+use super::source::{LoadMatrix, Role, Source};
 use crate::error::Result;
 
 /// An embedding matrix, with one row for each id.
 #[derive(Module, Debug)]
-pub struct Embedding {
+pub struct Embedding<M = Weight> {
     /// `[ids, d_model]`
-    pub weight: Weight,
+    pub weight: M,
 }
 
-impl Embedding {
+impl<M: LoadMatrix> Embedding<M> {
     pub(super) fn load(
         weights: &dyn Source,
         name: &str,
         n_ids: usize,
         d_model: usize,
     ) -> Result<Self> {
-        let weight =
-            weights.matrix(&format!("{name}.weight"), [n_ids, d_model], Role::Embedding)?;
-        Ok(Self { weight })
+        let name = format!("{name}.weight");
+        Ok(Self {
+            weight: M::load(weights, &name, [n_ids, d_model], Role::Embedding)?,
+        })
     }
+}
 
+impl Embedding {
     // ANCHOR: forward
     /// Looks up the rows of `ids`: `[batch, seq]` -> `[batch, seq, d_model]`
     pub fn forward(&self, ids: Tensor<2, Int>) -> Tensor<3> {

@@ -8,35 +8,27 @@ use burn::tensor::{DType, IndexingUpdateOp, Tensor, s};
 use super::config::{self, ExpertGate, ExpertGroups, ExpertNames, ModelConfig};
 use super::feed_forward::FeedForward;
 use super::linear::Linear;
-use super::source::{Columns, Role, Source};
+use super::source::{Columns, LoadLinear, LoadVector, Role, Source};
 use crate::error::Result;
 
 /// The experts of a layer, and the router that chooses among them.
 #[derive(Module, Debug)]
-pub struct Experts {
-    router: Linear,
-    experts: Vec<FeedForward>,
+pub struct Experts<L = Linear, V = Param<Tensor<1>>> {
+    pub(super) router: L,
+    pub(super) experts: Vec<FeedForward<L>>,
     /// One that every token takes.
-    shared: Option<FeedForward>,
+    pub(super) shared: Option<FeedForward<L>>,
     /// What decides how much of it counts: `[1, d_model]`.
-    shared_gate: Option<Linear>,
+    pub(super) shared_gate: Option<L>,
     /// `[experts]`: what is added to the weights for the choice alone.
-    correction: Option<Param<Tensor<1>>>,
+    pub(super) correction: Option<V>,
     /// `[experts]`: what the weights of those that are taken are multiplied by.
-    factors: Option<Param<Tensor<1>>>,
+    pub(super) factors: Option<V>,
     #[module(skip)]
-    config: config::Experts,
+    pub(super) config: config::Experts,
 }
 
-/// The tensors of the experts of a layer, where it has them.
-pub(super) struct Parts<R, E> {
-    pub(super) router: R,
-    pub(super) experts: Vec<E>,
-    pub(super) shared: Option<E>,
-    pub(super) shared_gate: Option<R>,
-}
-
-impl Experts {
+impl<L: LoadLinear, V: LoadVector> Experts<L, V> {
     pub(super) fn load(
         weights: &dyn Source,
         layer: &str,
@@ -44,26 +36,43 @@ impl Experts {
         experts: &config::Experts,
     ) -> Result<Self> {
         let experts = experts.named_in(weights, layer);
-        let Parts { router, experts: networks, shared, shared_gate } = experts.load(
-            (layer, config.d_model),
-            |name, shape| Linear::load(weights, name, shape, Role::Router, experts.bias),
-            |places, d_ff| FeedForward::load_from(weights, places, config, d_ff, experts.bias),
-        )?;
-        let correction = experts.correction(layer);
-        let correction = correction.map(|name| weights.vector(&name, experts.count, Role::Layer));
-        let factors = experts.factors(layer);
-        let factors = factors.map(|name| weights.vector(&name, experts.count, Role::Layer));
+        let (d_model, bias) = (config.d_model, experts.bias);
+        let router = |name: &str, rows| {
+            let name = format!("{layer}.{name}");
+            L::load(weights, &name, [rows, d_model], Role::Router, bias)
+        };
+        let expert = |places, d_ff| FeedForward::load_from(weights, places, config, d_ff, bias);
+        let vector = |name: String| V::load(weights, &name, experts.count);
+        let shared = ["gate_proj", "up_proj", "down_proj"].map(|part| {
+            let name = if experts.shared_gate {
+                "shared_expert"
+            } else {
+                "shared_experts"
+            };
+            (format!("{layer}.mlp.{name}.{part}"), Role::Layer)
+        });
+        let place = |i| expert(experts.places(layer, i, d_model), experts.d_ff);
+        let correction =
+            || vector(format!("{layer}.{}.e_score_correction_bias", experts.names.router()));
         Ok(Self {
-            router,
-            experts: networks,
-            shared,
-            shared_gate,
-            correction: correction.transpose()?,
-            factors: factors.transpose()?,
+            router: router(experts.names.router(), experts.count)?,
+            experts: (0..experts.count).map(place).collect::<Result<_>>()?,
+            shared: experts.shared.map(|d_ff| expert(shared, d_ff)).transpose()?,
+            shared_gate: {
+                let gate = || router("mlp.shared_expert_gate", 1);
+                experts.shared_gate.then(gate).transpose()?
+            },
+            correction: experts.corrected.then(correction).transpose()?,
+            factors: {
+                let factors = || vector(format!("{layer}.router.per_expert_scale"));
+                experts.factors.then(factors).transpose()?
+            },
             config: experts,
         })
     }
+}
 
+impl Experts {
     // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
@@ -170,42 +179,6 @@ impl config::Experts {
             self.names
         };
         Self { names, ..self.clone() }
-    }
-
-    /// The router and the experts of a layer: `router` loads a matrix of a name and a shape, and `expert`
-    /// a network of this inner size, of the gate, up and down projections at these places.
-    pub(super) fn load<R, E>(
-        &self,
-        (layer, d_model): (&str, usize),
-        router: impl Fn(&str, [usize; 2]) -> Result<R>,
-        expert: impl Fn([(String, Role); 3], usize) -> Result<E>,
-    ) -> Result<Parts<R, E>> {
-        let name = format!("{layer}.{}", self.names.router());
-        let choice = router(&name, [self.count, d_model])?;
-        let experts = (0..self.count).map(|i| expert(self.places(layer, i, d_model), self.d_ff));
-        let experts = experts.collect::<Result<_>>()?;
-        let parts = ["gate_proj", "up_proj", "down_proj"];
-        let name = if self.shared_gate {
-            "shared_expert"
-        } else {
-            "shared_experts"
-        };
-        let places = parts.map(|part| (format!("{layer}.mlp.{name}.{part}"), Role::Layer));
-        let shared = self.shared.map(|d_ff| expert(places, d_ff)).transpose()?;
-        let gate = || router(&format!("{layer}.mlp.shared_expert_gate"), [1, d_model]);
-        let shared_gate = self.shared_gate.then(gate).transpose()?;
-        Ok(Parts { router: choice, experts, shared, shared_gate })
-    }
-
-    /// What the correction of the router is called, where it has one.
-    pub(super) fn correction(&self, layer: &str) -> Option<String> {
-        let name = || format!("{layer}.{}.e_score_correction_bias", self.names.router());
-        self.corrected.then(name)
-    }
-
-    /// What the factors of the experts are called, where they have some.
-    pub(super) fn factors(&self, layer: &str) -> Option<String> {
-        self.factors.then(|| format!("{layer}.router.per_expert_scale"))
     }
 
     /// Where a checkpoint has the gate, up and down projections of expert `index`.

@@ -7,22 +7,22 @@ use burn::tensor::Tensor;
 use super::activation::Activation;
 use super::config::{LlamaConfig, ModelConfig};
 use super::linear::Linear;
-use super::source::{Role, Source, parts};
+use super::source::{LoadLinear, Role, Source, parts};
 use crate::error::Result;
 
 /// `down(silu(gate(x)) * up(x))`: the activated gate projection scales the up projection, element
 /// by element.
 #[derive(Module, Debug)]
-pub struct FeedForward {
-    pub(super) gate_proj: Linear,
-    pub(super) up_proj: Linear,
-    pub(super) down_proj: Linear,
+pub struct FeedForward<L = Linear> {
+    pub(super) gate_proj: L,
+    pub(super) up_proj: L,
+    pub(super) down_proj: L,
     /// SiLU in all known models of this family, but `config.json` may name another.
     #[module(skip)]
     pub(super) activation: Activation,
 }
 
-impl FeedForward {
+impl<L: LoadLinear> FeedForward<L> {
     pub(super) fn load(
         weights: &dyn Source,
         name: &str,
@@ -47,10 +47,10 @@ impl FeedForward {
     ) -> Result<Self> {
         let d_model = config.d_model;
         let linear =
-            |(name, role): (String, Role), shape| Linear::load(weights, &name, shape, role, bias);
+            |(name, role): (String, Role), shape| L::load(weights, &name, shape, role, bias);
         let mut gate_proj = linear(gate, [d_ff, d_model])?;
         let mut up_proj = linear(up, [d_ff, d_model])?;
-        Linear::join([&mut gate_proj, &mut up_proj]);
+        L::join([&mut gate_proj, &mut up_proj]);
         Ok(Self {
             gate_proj,
             up_proj,
@@ -58,7 +58,9 @@ impl FeedForward {
             activation: config.activation,
         })
     }
+}
 
+impl FeedForward {
     // ANCHOR: feed_forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {

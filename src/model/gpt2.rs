@@ -5,7 +5,7 @@
 //! of RMSNorm, multi-head attention instead of grouped-query attention, no gate in the feed-forward
 //! network, and biases in all linear layers.
 
-use burn::module::Module;
+use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor, TensorData, s};
 
 use super::activation::Activation;
@@ -13,10 +13,10 @@ use super::architecture::embedding_name;
 use super::attention::{merge_heads, split_heads};
 use super::config::ModelConfig;
 use super::embedding::Embedding;
-use super::linear::Linear;
+use super::linear::{Linear, Weight};
 use super::norm::LayerNorm;
 use super::pass::Pass;
-use super::source::{Role, Source};
+use super::source::{LoadLinear, LoadMatrix, LoadVector, Role, Source};
 use crate::error::Result;
 use crate::kernels::Scoring;
 
@@ -25,45 +25,45 @@ pub(super) const PREFIXES: [&str; 2] = ["transformer.", ""];
 
 /// A GPT-2. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
-pub struct Gpt2 {
+pub struct Gpt2<L = Linear, V = Param<Tensor<1>>, M = Weight> {
     /// The token embeddings.
-    wte: Embedding,
+    pub(super) wte: Embedding<M>,
     /// The position embeddings.
-    wpe: Embedding,
-    h: Vec<Block>,
-    ln_f: LayerNorm,
+    pub(super) wpe: Embedding<M>,
+    pub(super) h: Vec<Block<L, V>>,
+    pub(super) ln_f: LayerNorm<V>,
     /// None where the head is tied to the embedding matrix.
-    lm_head: Option<Linear>,
+    pub(super) lm_head: Option<L>,
 }
 
 /// A transformer block: attention, then a feed-forward network, each with a residual connection.
 #[derive(Module, Debug)]
-struct Block {
-    ln_1: LayerNorm,
-    attn: Attention,
-    ln_2: LayerNorm,
-    mlp: FeedForward,
+pub struct Block<L = Linear, V = Param<Tensor<1>>> {
+    pub(super) ln_1: LayerNorm<V>,
+    pub(super) attn: Attention<L>,
+    pub(super) ln_2: LayerNorm<V>,
+    pub(super) mlp: FeedForward<L>,
 }
 
 /// Multi-head attention.
 #[derive(Module, Debug)]
-struct Attention {
+pub struct Attention<L = Linear> {
     /// The query, key and value projections as one matrix.
-    c_attn: Linear,
-    c_proj: Linear,
-    head_dim: usize,
+    pub(super) c_attn: L,
+    pub(super) c_proj: L,
+    pub(super) head_dim: usize,
 }
 
 /// `c_proj(gelu(c_fc(x)))`
 #[derive(Module, Debug)]
-struct FeedForward {
-    c_fc: Linear,
-    c_proj: Linear,
+pub struct FeedForward<L = Linear> {
+    pub(super) c_fc: L,
+    pub(super) c_proj: L,
     #[module(skip)]
-    activation: Activation,
+    pub(super) activation: Activation,
 }
 
-impl Gpt2 {
+impl<L: LoadLinear, V: LoadVector, M: LoadMatrix> Gpt2<L, V, M> {
     /// Loads the tensors that `config` requires from `weights`.
     ///
     /// # Errors
@@ -82,11 +82,13 @@ impl Gpt2 {
             lm_head: if config.tied_head {
                 None
             } else {
-                Some(Linear::load(weights, "lm_head", [vocab, d_model], Role::Embedding, false)?)
+                Some(L::load(weights, "lm_head", [vocab, d_model], Role::Embedding, false)?)
             },
         })
     }
+}
 
+impl Gpt2 {
     /// Whether a checkpoint often holds a tensor of this name that [`load`](Self::load) does not
     /// take: the causal mask, which older versions of transformers stored in every layer.
     pub(super) fn can_do_without(name: &str) -> bool {
@@ -116,7 +118,7 @@ impl Gpt2 {
     }
 }
 
-impl Block {
+impl<L: LoadLinear, V: LoadVector> Block<L, V> {
     fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
         let norm = |part: &str| {
             let name = format!("{name}.{part}");
@@ -129,7 +131,9 @@ impl Block {
             mlp: FeedForward::load(weights, &format!("{name}.mlp"), config)?,
         })
     }
+}
 
+impl Block {
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     fn forward(&self, x: Tensor<3>, layer: usize, pass: &mut Pass<'_>) -> Tensor<3> {
         let x = x.clone() + self.attn.forward(self.ln_1.forward(x), layer, pass);
@@ -137,12 +141,12 @@ impl Block {
     }
 }
 
-impl Attention {
+impl<L: LoadLinear> Attention<L> {
     fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
         let d_model = config.d_model;
         let linear = |part: &str, n_out| {
             let shape = [n_out, d_model];
-            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Transposed, true)
+            L::load(weights, &format!("{name}.{part}"), shape, Role::Transposed, true)
         };
         Ok(Self {
             c_attn: linear("c_attn", 3 * d_model)?,
@@ -150,7 +154,9 @@ impl Attention {
             head_dim: config.head_dim,
         })
     }
+}
 
+impl Attention {
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     fn forward(&self, x: Tensor<3>, layer: usize, pass: &mut Pass<'_>) -> Tensor<3> {
         let [_, _, d_model] = x.dims();
@@ -165,11 +171,11 @@ impl Attention {
     }
 }
 
-impl FeedForward {
+impl<L: LoadLinear> FeedForward<L> {
     fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
         let (d_model, d_ff) = (config.d_model, config.d_ff);
         let linear = |part: &str, shape| {
-            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Transposed, true)
+            L::load(weights, &format!("{name}.{part}"), shape, Role::Transposed, true)
         };
         Ok(Self {
             c_fc: linear("c_fc", [d_ff, d_model])?,
@@ -177,7 +183,9 @@ impl FeedForward {
             activation: config.activation,
         })
     }
+}
 
+impl FeedForward {
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     fn forward(&self, x: Tensor<3>) -> Tensor<3> {
         self.c_proj.forward(self.activation.forward(self.c_fc.forward(x)))

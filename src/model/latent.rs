@@ -13,11 +13,8 @@ use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::rope::{Rotation, turned};
-use super::source::{Role, Source};
+use super::source::{LoadLinear, LoadVector, Role, Source};
 use crate::error::Result;
-
-/// The epsilon of the norms of the latent vectors. transformers has it from no file.
-pub(super) const EPS: f64 = 1e-6;
 
 /// What makes keys and values of latent vectors, in a checkpoint.
 pub(super) const UP: &str = "kv_b_proj";
@@ -89,22 +86,28 @@ impl HeadShape {
     }
 }
 
-/// Loads the parts of latent attention in `name`: `linear` a matrix of a name and a shape, with a bias or not, and
-/// `norm` a norm of a name and a length.
-pub(super) struct Parts<L, N> {
-    pub(super) query_down: Option<(L, N)>,
+/// The parts of latent attention that are the same in both forms.
+pub(super) struct Parts<L, V> {
+    pub(super) query_down: Option<(L, RmsNorm<V>)>,
     pub(super) query_up: L,
     pub(super) down: L,
-    pub(super) norm: N,
+    pub(super) norm: RmsNorm<V>,
     pub(super) output: L,
 }
 
-impl<L, N> Parts<L, N> {
+impl<L: LoadLinear, V: LoadVector> Parts<L, V> {
     pub(super) fn load(
+        weights: &dyn Source,
+        name: &str,
         (config, llama, latent): (&ModelConfig, &LlamaConfig, &LatentConfig),
-        linear: impl Fn(&str, [usize; 2], bool) -> Result<L>,
-        norm: impl Fn(&str, usize) -> Result<N>,
     ) -> Result<Self> {
+        /// The epsilon of the norms of the latent vectors. transformers has it from no file.
+        const EPS: f64 = 1e-6;
+        let linear = |part: &str, shape, bias| {
+            L::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
+        };
+        let norm =
+            |part: &str, length| RmsNorm::load(weights, &format!("{name}.{part}"), length, EPS);
         let shape = HeadShape::of(config, llama, latent);
         let HeadShape { n_heads, head_dim, rotated, value_dim, rank, .. } = shape;
         let (d_model, bias) = (config.d_model, llama.qkv_bias);
@@ -135,13 +138,7 @@ impl LatentAttention {
         llama: &LlamaConfig,
         (layer, latent): (usize, &LatentConfig),
     ) -> Result<Self> {
-        let parts = Parts::load(
-            (config, llama, latent),
-            |part, shape, bias| {
-                Linear::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
-            },
-            |part, length| RmsNorm::load(weights, &format!("{name}.{part}"), length, EPS),
-        )?;
+        let parts = Parts::load(weights, name, (config, llama, latent))?;
         let (q_a_proj, q_a_layernorm) = parts.query_down.unzip();
         let shape = HeadShape::of(config, llama, latent);
         let HeadShape { n_heads, value_dim, rank, .. } = shape;

@@ -1,30 +1,30 @@
 //! Per-layer embeddings: besides hidden states, each layer has an embedding of its own for each token (Gemma 3n).
 
-use burn::module::Module;
+use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor, s};
 
 use super::activation::Activation;
 use super::attention::split_heads;
 use super::config::{LayerEmbedding, LlamaConfig, ModelConfig};
 use super::embedding::Embedding;
-use super::linear::Linear;
+use super::linear::{Linear, Weight};
 use super::norm::RmsNorm;
-use super::source::{Role, Source};
+use super::source::{LoadLinear, LoadMatrix, LoadVector, Role, Source};
 use crate::error::Result;
 
 /// The embeddings of all layers, and what is added to them. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
-pub struct LayerInputs {
+pub struct LayerInputs<L = Linear, V = Param<Tensor<1>>, M = Weight> {
     /// `[tokens, layers * width]`
-    embed_tokens_per_layer: Embedding,
+    pub(super) embed_tokens_per_layer: Embedding<M>,
     /// `[layers * width, d_model]`
-    per_layer_model_projection: Linear,
+    pub(super) per_layer_model_projection: L,
     /// Of the vector of each layer.
-    per_layer_projection_norm: RmsNorm,
-    width: usize,
+    pub(super) per_layer_projection_norm: RmsNorm<V>,
+    pub(super) width: usize,
 }
 
-impl LayerInputs {
+impl<L: LoadLinear, V: LoadVector, M: LoadMatrix> LayerInputs<L, V, M> {
     /// None in a model without. `prefix` stands before the names.
     pub(super) fn load(
         weights: &dyn Source,
@@ -42,18 +42,16 @@ impl LayerInputs {
         let norm = name("per_layer_projection_norm");
         Ok(Some(Self {
             embed_tokens_per_layer: Embedding::load(weights, &table, tokens, all)?,
-            per_layer_model_projection: Linear::load(
-                weights,
-                &projection,
-                [all, d_model],
-                Role::Layer,
-                false,
-            )?,
+            per_layer_model_projection: {
+                L::load(weights, &projection, [all, d_model], Role::Layer, false)?
+            },
             per_layer_projection_norm: RmsNorm::load_in(weights, &norm, width, config, llama)?,
             width,
         }))
     }
+}
 
+impl LayerInputs {
     /// The vectors of all layers for each token: its own, and what its embedding in the model becomes.
     /// `[batch, seq]` and `[batch, seq, d_model]` -> `[batch, seq, layers, width]`
     pub(super) fn forward(&self, ids: Tensor<2, Int>, embeddings: Tensor<3>) -> Tensor<4> {
@@ -69,17 +67,17 @@ impl LayerInputs {
 
 /// What a layer makes of its vectors.
 #[derive(Module, Debug)]
-pub struct LayerInput {
+pub struct LayerInput<L = Linear, V = Param<Tensor<1>>> {
     /// `[width, d_model]`
-    per_layer_input_gate: Linear,
+    pub(super) per_layer_input_gate: L,
     /// `[d_model, width]`
-    per_layer_projection: Linear,
-    post_per_layer_input_norm: RmsNorm,
+    pub(super) per_layer_projection: L,
+    pub(super) post_per_layer_input_norm: RmsNorm<V>,
     #[module(skip)]
-    activation: Activation,
+    pub(super) activation: Activation,
 }
 
-impl LayerInput {
+impl<L: LoadLinear, V: LoadVector> LayerInput<L, V> {
     /// None in a model without. `layer` stands before the names.
     pub(super) fn load(
         weights: &dyn Source,
@@ -91,8 +89,7 @@ impl LayerInput {
             return Ok(None);
         };
         let (d_model, name) = (config.d_model, |part: &str| format!("{layer}.{part}"));
-        let linear =
-            |part: &str, shape| Linear::load(weights, &name(part), shape, Role::Layer, false);
+        let linear = |part: &str, shape| L::load(weights, &name(part), shape, Role::Layer, false);
         let norm = name("post_per_layer_input_norm");
         Ok(Some(Self {
             per_layer_input_gate: linear("per_layer_input_gate", [width, d_model])?,
@@ -101,7 +98,9 @@ impl LayerInput {
             activation: config.activation,
         }))
     }
+}
 
+impl LayerInput {
     /// What the layer adds: `x` is `[batch, seq, d_model]`, and so is the result; `inputs` are those of all layers, of
     /// which this is one.
     pub(super) fn forward(&self, x: Tensor<3>, inputs: &Tensor<4>, index: usize) -> Tensor<3> {

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 
 #[cfg(feature = "cube")]
 pub use super::device_panels::DevicePanels;
-use super::source::{Role, Source};
+use super::source::{LoadLinear, Role, Source};
 use crate::device::has_cubes;
 use crate::error::Result;
 
@@ -18,9 +18,8 @@ pub struct Linear {
     pub bias: Option<Param<Tensor<1>>>,
 }
 
-impl Linear {
-    /// Loads the matrix, `[out, in]`, and the bias where `bias` is true.
-    pub(super) fn load(
+impl LoadLinear for Linear {
+    fn load(
         weights: &dyn Source,
         name: &str,
         shape: [usize; 2],
@@ -33,8 +32,16 @@ impl Linear {
         Ok(Self { weight, bias: bias.transpose()? })
     }
 
+    /// Those that were joined take one launch of [`each`](Self::each) on a GPU.
+    #[cfg(feature = "cube")]
+    fn join<const N: usize>(linears: [&mut Self; N]) {
+        DevicePanels::join(linears);
+    }
+}
+
+impl Linear {
     /// Applies each of `linears` to the same `x`: `[batch, seq, in]` -> `[batch, seq, out]` for each. Those
-    /// that were [joined](Self::join) take one launch on a GPU.
+    /// that were [joined](LoadLinear::join) take one launch on a GPU.
     pub(crate) fn each<const N: usize>(linears: [&Self; N], x: Tensor<3>) -> [Tensor<3>; N] {
         #[cfg(feature = "cube")]
         if let Some(products) = DevicePanels::products(linears, &x) {
@@ -45,14 +52,6 @@ impl Linear {
             });
         }
         linears.map(|linear| linear.forward(x.clone()))
-    }
-
-    /// Prepares layers that have the same inputs for [`each`](Self::each).
-    pub(crate) fn join<const N: usize>(linears: [&mut Self; N]) {
-        #[cfg(feature = "cube")]
-        DevicePanels::join(linears);
-        #[cfg(not(feature = "cube"))]
-        let _ = linears;
     }
 
     // ANCHOR: forward

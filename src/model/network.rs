@@ -14,6 +14,7 @@ use super::{MostLikely, architecture::most_likely_of};
 use super::{
     architecture::{Architecture, Found, rows_to_host, tensor_of, to_host},
     config::ModelConfig,
+    decoder::Mixing,
     host::{Host, Stop},
     source::Source,
     trace::Trace,
@@ -202,7 +203,10 @@ impl Network {
         match self {
             Self::Host(Host::Llama(llama)) => Ok(llama.sinks()),
             Self::Tensors { architecture: Architecture::Llama { decoder, .. }, device } => {
-                let sinks = decoder.layers.iter().map(|layer| layer.mixing.sinks());
+                let sinks = decoder.layers.iter().map(|layer| match &layer.mixing {
+                    Mixing::Attention(attention) => attention.sinks(),
+                    Mixing::Convolution(_) | Mixing::DeltaRule(_) => None,
+                });
                 in_one_queue(device, || sinks.map(|sinks| sinks.map(to_host).transpose()).collect())
             }
             _ => Ok(Vec::new()),

@@ -4,7 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor};
 
 use super::config::{LlamaConfig, ModelConfig};
-use super::source::{Role, Source};
+use super::source::{LoadVector, Source};
 #[cfg(feature = "cube")]
 use crate::cube::norm as on_gpu;
 #[cfg(feature = "cube")]
@@ -15,22 +15,34 @@ use crate::error::Result;
 /// Divides each vector by its root mean square, then scales each entry by a learned weight
 /// (Zhang and Sennrich, arXiv 1910.07467).
 #[derive(Module, Debug)]
-pub struct RmsNorm {
+pub struct RmsNorm<V = Param<Tensor<1>>> {
     /// `[d]`
-    pub weight: Param<Tensor<1>>,
-    eps: f64,
+    pub weight: V,
+    pub(super) eps: f64,
 }
 
 impl RmsNorm {
+    /// `[..., d]` -> `[..., d]`
+    ///
+    /// The mean is taken in f32: in f16 a sum of squares overflows at 65,504.
+    fn normed<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
+        let dtype = x.dtype();
+        let x = x.cast(DType::F32);
+        let mean_square = x.clone().square().mean_dim(D - 1); // [..., 1]
+        let x = x / (mean_square + self.eps).sqrt();
+        x.cast(dtype) * self.weight.val().unsqueeze()
+    }
+}
+// ANCHOR_END: rms_norm
+
+impl<V: LoadVector> RmsNorm<V> {
     pub(super) fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {
-        let weight = weights.vector(&format!("{name}.weight"), d, Role::Layer)?;
-        Ok(Self { weight, eps })
+        Ok(Self { weight: V::load(weights, &format!("{name}.weight"), d)?, eps })
     }
 
-    /// A norm that multiplies by the same number everywhere, in the type and on the device of `weights`.
+    /// A norm that multiplies by the same number everywhere.
     pub(super) fn without_weights(weights: &dyn Source, d: usize, eps: f64) -> Self {
-        let ones = Tensor::ones([d], (weights.device(), weights.dtype()));
-        Self { weight: Param::from_tensor(ones), eps }
+        Self { weight: V::ones(weights, d), eps }
     }
 
     /// A norm whose weights are those of a vector, times a number.
@@ -40,8 +52,7 @@ impl RmsNorm {
         d: usize,
         (scale, eps): (f64, f64),
     ) -> Result<Self> {
-        let weight = weights.vector(name, d, Role::Layer)?.val() * scale;
-        Ok(Self { weight: Param::from_tensor(weight), eps })
+        Ok(Self { weight: V::load(weights, name, d)?.times(scale), eps })
     }
 
     // ANCHOR: one_plus
@@ -58,23 +69,10 @@ impl RmsNorm {
         if !llama.one_plus_norms {
             return Ok(norm);
         }
-        let weight = Param::from_tensor(norm.weight.val() + 1.0);
-        Ok(Self { weight, ..norm })
+        Ok(Self { weight: norm.weight.plus_one(), ..norm })
     }
     // ANCHOR_END: one_plus
-
-    /// `[..., d]` -> `[..., d]`
-    ///
-    /// The mean is taken in f32: in f16 a sum of squares overflows at 65,504.
-    fn normed<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
-        let dtype = x.dtype();
-        let x = x.cast(DType::F32);
-        let mean_square = x.clone().square().mean_dim(D - 1); // [..., 1]
-        let x = x / (mean_square + self.eps).sqrt();
-        x.cast(dtype) * self.weight.val().unsqueeze()
-    }
 }
-// ANCHOR_END: rms_norm
 
 impl RmsNorm {
     /// `[..., d]` -> `[..., d]`
@@ -106,23 +104,22 @@ impl RmsNorm {
 /// Normalizes each vector to mean 0 and variance 1, then scales and shifts each entry by learned
 /// weights (Ba et al., arXiv 1607.06450).
 #[derive(Module, Debug)]
-pub struct LayerNorm {
+pub struct LayerNorm<V = Param<Tensor<1>>> {
     /// `[d]`
-    pub weight: Param<Tensor<1>>,
+    pub weight: V,
     /// `[d]`
-    pub bias: Param<Tensor<1>>,
-    eps: f64,
+    pub bias: V,
+    pub(super) eps: f64,
+}
+
+impl<V: LoadVector> LayerNorm<V> {
+    pub(super) fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {
+        let vector = |part: &str| V::load(weights, &format!("{name}.{part}"), d);
+        Ok(Self { weight: vector("weight")?, bias: vector("bias")?, eps })
+    }
 }
 
 impl LayerNorm {
-    pub(super) fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {
-        Ok(Self {
-            weight: weights.vector(&format!("{name}.weight"), d, Role::Layer)?,
-            bias: weights.vector(&format!("{name}.bias"), d, Role::Layer)?,
-            eps,
-        })
-    }
-
     /// `[batch, seq, d]` -> `[batch, seq, d]`
     ///
     /// Mean and variance are taken in f32, as in [`RmsNorm::forward`].

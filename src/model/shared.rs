@@ -9,7 +9,7 @@ use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::rope::{Rotation, normed, turned};
-use super::source::{Role, Source};
+use super::source::{LoadLinear, Role, Source};
 use crate::error::Result;
 
 /// Attention without keys and values of its own. Its fields are named as in a Hugging Face checkpoint.

@@ -89,6 +89,94 @@ pub(super) fn parts<const N: usize>(
 }
 // ANCHOR_END: parts
 
+/// A linear layer. A network has the same parts on all devices, in types of their own: Burn's tensors, or, on the
+/// CPU, what its kernels read.
+pub trait LoadLinear: Sized {
+    /// Loads the matrix, `[out, in]`, and the bias where `bias` is true.
+    ///
+    /// # Errors
+    /// As [`Source::matrix`].
+    fn load(
+        weights: &dyn Source,
+        name: &str,
+        shape: [usize; 2],
+        role: Role,
+        bias: bool,
+    ) -> Result<Self>;
+
+    /// Prepares layers that are applied to the same inputs.
+    fn join<const N: usize>(_: [&mut Self; N]) {}
+}
+
+/// A matrix.
+pub trait LoadMatrix: Sized {
+    /// # Errors
+    /// As [`Source::matrix`].
+    fn load(weights: &dyn Source, name: &str, shape: [usize; 2], role: Role) -> Result<Self>;
+}
+
+/// A vector that is no bias.
+pub trait LoadVector: Sized {
+    /// # Errors
+    /// As [`Source::vector`].
+    fn load(weights: &dyn Source, name: &str, length: usize) -> Result<Self>;
+
+    /// Ones, as `weights` would have them.
+    fn ones(weights: &dyn Source, length: usize) -> Self;
+
+    fn times(self, factor: f64) -> Self;
+
+    fn plus_one(self) -> Self;
+}
+
+impl LoadMatrix for Weight {
+    fn load(weights: &dyn Source, name: &str, shape: [usize; 2], role: Role) -> Result<Self> {
+        weights.matrix(name, shape, role)
+    }
+}
+
+impl LoadMatrix for Panels {
+    fn load(weights: &dyn Source, name: &str, shape: [usize; 2], role: Role) -> Result<Self> {
+        weights.panels(name, shape, role)
+    }
+}
+
+impl LoadVector for Param<Tensor<1>> {
+    fn load(weights: &dyn Source, name: &str, length: usize) -> Result<Self> {
+        weights.vector(name, length, Role::Layer)
+    }
+
+    fn ones(weights: &dyn Source, length: usize) -> Self {
+        Param::from_tensor(Tensor::ones([length], (weights.device(), weights.dtype())))
+    }
+
+    fn times(self, factor: f64) -> Self {
+        Param::from_tensor(self.val() * factor)
+    }
+
+    fn plus_one(self) -> Self {
+        Param::from_tensor(self.val() + 1.0)
+    }
+}
+
+impl LoadVector for Vec<f32> {
+    fn load(weights: &dyn Source, name: &str, length: usize) -> Result<Self> {
+        weights.numbers(name, length, Role::Layer)
+    }
+
+    fn ones(_: &dyn Source, length: usize) -> Self {
+        vec![1.0; length]
+    }
+
+    fn times(self, factor: f64) -> Self {
+        self.into_iter().map(|number| number * factor as f32).collect()
+    }
+
+    fn plus_one(self) -> Self {
+        self.into_iter().map(|number| number + 1.0).collect()
+    }
+}
+
 /// Supplies the tensors of a network by their names in a Hugging Face checkpoint: from files, or
 /// randomly initialized.
 pub trait Source {

@@ -5,13 +5,13 @@ use burn::tensor::{Int, Tensor, s};
 use super::architecture::to_host;
 use super::attention::merge_heads;
 use super::config::{Family, KvHeads, ModelConfig};
-use super::decoder::{Block, Decoder, Mixing, Network, applied};
+use super::decoder::{Block, Decoder, Mixing, Network, SelfAttention, applied};
 use super::host::{Llama, Stop};
 use super::pass::Pass;
 use super::residual::Residual;
 use super::rope::{Ropes, Rotation, rotated};
 use super::{Input, Model};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernels::Scoring;
 
 /// What becomes of the last token of a text, from its embedding to the logits. Keys and values are those
@@ -262,9 +262,29 @@ impl Mixing {
         rotations: &[Rotation],
         pass: &mut Pass<'_>,
     ) -> Result<(LayerTrace, Tensor<3>)> {
-        let of_state = |mixed: &Tensor<3>| {
-            Ok::<_, Error>(LayerTrace { mixed: last(mixed)?, ..LayerTrace::default() })
+        let (mixed, output) = match self {
+            Self::Attention(attention) => return attention.trace(x, rotations, pass),
+            Self::Convolution(convolution) => {
+                let mixed = convolution.mixed(x, pass);
+                (last(&mixed)?, convolution.output(mixed))
+            }
+            Self::DeltaRule(rule) => {
+                let mixed = rule.mixed(x, pass);
+                (last(&mixed)?, rule.output(mixed))
+            }
         };
+        Ok((LayerTrace { mixed, ..LayerTrace::default() }, output))
+    }
+}
+
+impl SelfAttention {
+    /// As `forward`, with its own part of a trace.
+    fn trace(
+        &self,
+        x: Tensor<3>,
+        rotations: &[Rotation],
+        pass: &mut Pass<'_>,
+    ) -> Result<(LayerTrace, Tensor<3>)> {
         let ([q, k, v], gate, place) = match self {
             Self::Heads(attention) => {
                 let ([q, k, v], gate) = attention.projected(x);
@@ -273,14 +293,6 @@ impl Mixing {
             }
             Self::Shared(attention) => (attention.projected(x, pass), None, attention.place),
             Self::Latent(attention) => (attention.projected(x), None, attention.place),
-            Self::Convolution(convolution) => {
-                let mixed = convolution.mixed(x, pass);
-                return Ok((of_state(&mixed)?, convolution.output(mixed)));
-            }
-            Self::DeltaRule(rule) => {
-                let mixed = rule.mixed(x, pass);
-                return Ok((of_state(&mixed)?, rule.output(mixed)));
-            }
         };
         let (scoring, sinks) = (place.scoring, self.sinks());
         let [rotated_q, rotated_k] = rotated(place.rotation(rotations), [q.clone(), k.clone()]);
@@ -312,7 +324,6 @@ impl Mixing {
             Self::Heads(attention) => attention.output(mixed, gate),
             Self::Shared(attention) => attention.output(mixed),
             Self::Latent(attention) => attention.output(mixed),
-            Self::Convolution(_) | Self::DeltaRule(_) => unreachable!("they have returned"),
         };
         Ok((trace, output))
     }
@@ -321,7 +332,7 @@ impl Mixing {
     pub(super) fn sinks(&self) -> Option<Tensor<1>> {
         match self {
             Self::Heads(attention) => attention.sinks(),
-            Self::Shared(_) | Self::Latent(_) | Self::Convolution(_) | Self::DeltaRule(_) => None,
+            Self::Shared(_) | Self::Latent(_) => None,
         }
     }
 }

@@ -284,7 +284,7 @@ fn joined_matrices_are_those_apart() {
                 let x = numbers(rows * 100, 17);
                 let x = Tensor::<3>::from_data(TensorData::new(x, [1, rows, 100]), &device);
                 let apart = [&a, &b, &c].map(|linear| bits(linear.forward(x.clone())));
-                Linear::join([&mut a, &mut b, &mut c]);
+                DevicePanels::join([&mut a, &mut b, &mut c]);
                 let joined = Linear::each([&a, &b, &c], x.clone()).map(bits);
                 let one_by_one = [&a, &b, &c].map(|linear| bits(linear.forward(x.clone())));
                 assert_eq!(joined, apart, "{device:?}, {format:?}, {rows} rows");
@@ -307,7 +307,7 @@ fn a_matrix_is_unpacked_whole() {
                 bias: None,
             };
             let [mut a, mut b, mut c] = matrices.map(linear);
-            Linear::join([&mut a, &mut b, &mut c]);
+            DevicePanels::join([&mut a, &mut b, &mut c]);
             for (i, expected) in expected.iter().enumerate() {
                 let Weight::Panels(panels) = &a.weight else {
                     panic!("not in panels");

@@ -6,9 +6,11 @@ use super::{Linear, Stop, Watch, linear};
 use crate::activation::Activation;
 use crate::error::Result;
 use crate::kernels::{Scoring, recorded};
+use crate::model::attention::Place;
 use crate::model::config::{KvHeads, KvSource, LlamaConfig, ModelConfig};
+use crate::model::decoder::LoadAttention;
 use crate::model::pass::Pass;
-use crate::model::source::{Role, Source, parts};
+use crate::model::source::{LoadLinear, Role, Source, parts};
 
 /// As [`attention`](crate::model::attention) defines it.
 #[derive(Debug)]
@@ -21,15 +23,9 @@ pub(super) struct Attention {
     query_norm: Option<RmsNorm>,
     key_norm: Option<RmsNorm>,
     value_norm: Option<RmsNorm>,
-    /// Which of the angles queries and keys are rotated by, if any.
-    rope: Option<usize>,
-    scoring: Scoring<'static>,
     /// `[n_heads]`, where heads have sinks.
     sinks: Option<Vec<f32>>,
-    /// The number of the layer whose keys and values it reads, among those that have some.
-    layer: usize,
-    /// Whether a later layer reads them too.
-    is_source: bool,
+    place: Place,
 }
 
 /// Where queries, keys and values come from.
@@ -44,8 +40,8 @@ enum Projections {
     Latent(Latent),
 }
 
-impl Attention {
-    pub(super) fn load(
+impl LoadAttention for Attention {
+    fn load(
         weights: &dyn Source,
         name: &str,
         config: &ModelConfig,
@@ -61,7 +57,7 @@ impl Attention {
         let qk_norm = |part: &str, heads| {
             let length = llama.qk_norm_length(heads, head_dim);
             let name = format!("{name}.{part}");
-            let load = |length| RmsNorm::load(weights, &name, length, config, llama);
+            let load = |length| RmsNorm::load_in(weights, &name, length, config, llama);
             length.map(load).transpose()
         };
         let whole = llama.fused.then_some("qkv_proj");
@@ -87,7 +83,7 @@ impl Attention {
         };
         let has_keys = !matches!(source, KvSource::Layer(_));
         let key_norm = || qk_norm("k_norm", n_kv_heads).transpose();
-        let value_norm = || RmsNorm::without_weights(head_dim, config);
+        let value_norm = || RmsNorm::without_weights(weights, head_dim, config.norm_eps);
         Ok(Self {
             projections,
             output,
@@ -96,14 +92,13 @@ impl Attention {
             query_norm: qk_norm("q_norm", config.n_heads)?,
             key_norm: has_keys.then(key_norm).flatten().transpose()?,
             value_norm: (has_keys && llama.value_norm).then(value_norm),
-            rope: llama.rope_of(index),
-            scoring: llama.scoring(index, config.whole_heads(index).head_dim),
             sinks: llama.sinks.then(sinks).transpose()?,
-            layer: llama.kv_layer(index),
-            is_source: llama.is_source(index),
+            place: Place::of(config, llama, index),
         })
     }
+}
 
+impl Attention {
     /// The linear layers that adapters can change.
     pub(super) fn linears(&mut self) -> Vec<&mut Linear> {
         let mut linears = match &mut self.projections {
@@ -136,7 +131,7 @@ impl Attention {
             }
             Projections::Queries(projection) => {
                 linear([projection], x, rows, [q]);
-                pass.kept_numbers(self.layer, [k, v]);
+                pass.kept_numbers(self.place.layer, [k, v]);
             }
             Projections::Latent(latent) => {
                 latent.forward(x, rows, [q, k]);
@@ -150,19 +145,19 @@ impl Attention {
         watch(Stop::Query, q);
         watch(Stop::Key, k);
         watch(Stop::Value, v);
-        if let Some(angles) = self.rope.map(|rope| &angles[rope]) {
+        if let Some(angles) = self.place.rotation(angles) {
             angles.rotate(q, self.head_dim);
             if !matches!(self.projections, Projections::Queries(_)) {
                 angles.rotate(k, self.head_dim); // those of an earlier layer are rotated
             }
             angles.grow(q);
         }
-        if self.is_source {
-            pass.keep_numbers(self.layer, [k, v]);
+        if self.place.is_source {
+            pass.keep_numbers(self.place.layer, [k, v]);
         }
         watch(Stop::RotatedQuery, q);
         watch(Stop::RotatedKey, k);
-        let mixed = pass.attend_in_blocks(self.layer, q, k, v, self.scoring());
+        let mixed = pass.attend_in_blocks(self.place.layer, q, k, v, self.scoring());
         watch(Stop::Mixed, &mixed);
         let mixed = match &self.projections {
             Projections::Latent(latent) => latent.values(&mixed, rows),
@@ -191,6 +186,6 @@ impl Attention {
 
     /// How attention scores.
     pub(super) fn scoring(&self) -> Scoring<'_> {
-        Scoring { sinks: self.sinks.as_deref(), ..self.scoring }
+        Scoring { sinks: self.sinks.as_deref(), ..self.place.scoring }
     }
 }

@@ -1,37 +1,14 @@
 //! A layer with the gated delta rule on the CPU.
 
 use super::{Linear, Stop, Watch, linear};
-use crate::error::Result;
-use crate::model::config::{DeltaRule, LlamaConfig, ModelConfig};
-use crate::model::delta_rule::{DeltaCore, Inputs};
+use crate::model::delta_rule::GatedDelta;
 use crate::model::pass::Pass;
-use crate::model::source::Source;
 
-/// As [`delta_rule`](crate::model::delta_rule) defines it.
-#[derive(Debug)]
-pub(super) struct GatedDelta {
-    linears: Inputs<Linear>,
-    core: DeltaCore,
-}
-
-impl GatedDelta {
-    pub(super) fn load(
-        weights: &dyn Source,
-        name: &str,
-        (config, llama, index): (&ModelConfig, &LlamaConfig, usize),
-        rule: DeltaRule,
-    ) -> Result<Self> {
-        let linears = Inputs::load(rule, config.d_model, |part, shape, role| {
-            Linear::load(weights, &format!("{name}.{part}"), shape, role, false)
-        })?;
-        let core = DeltaCore::load(weights, name, (config, llama, index), rule)?;
-        Ok(Self { linears, core })
-    }
-
+impl GatedDelta<Linear> {
     /// The linear layers that adapters can change.
     pub(super) fn linears(&mut self) -> Vec<&mut Linear> {
-        let Inputs { qkv, z, b, a, output } = &mut self.linears;
-        vec![qkv, z, b, a, output]
+        let Self { in_proj_qkv, in_proj_z, in_proj_b, in_proj_a, out_proj, .. } = self;
+        vec![in_proj_qkv, in_proj_z, in_proj_b, in_proj_a, out_proj]
     }
 
     /// What the layer adds to `x`, `[seq, d_model]`.
@@ -44,10 +21,11 @@ impl GatedDelta {
         watch: &mut Watch<'_>,
     ) {
         let (rows, mut a) = (&pass.rows(), Vec::new());
-        let Inputs { qkv: to_qkv, z: to_z, b: to_b, a: to_a, output } = &self.linears;
-        linear([to_qkv, to_z, to_b, to_a], x, rows, [qkv, z, b, &mut a]);
+        let Self { in_proj_qkv, in_proj_z, in_proj_b, in_proj_a, .. } = self;
+        let inputs = [in_proj_qkv, in_proj_z, in_proj_b, in_proj_a];
+        linear(inputs, x, rows, [qkv, z, b, &mut a]);
         self.core.forward([qkv, b, &a], z, pass);
         watch(Stop::Mixed, z);
-        linear([output], z, rows, [added]);
+        linear([&self.out_proj], z, rows, [added]);
     }
 }

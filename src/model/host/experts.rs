@@ -1,50 +1,14 @@
 //! Mixture of experts on the CPU: only what was chosen is computed.
 
-use super::gated::{Gated, GatedScratch};
+use super::gated::GatedScratch;
 use super::{Linear, Stop, Watch, linear};
 use crate::activation::Activation;
-use crate::error::Result;
 use crate::kernels::recorded;
 use crate::model::adapted::Rows;
-use crate::model::config::{self, ExpertGate, ModelConfig};
-use crate::model::experts::Parts;
-use crate::model::source::{Role, Source};
+use crate::model::config::{self, ExpertGate};
+use crate::model::experts::Experts;
 
-/// As [`experts`](crate::model::experts) defines them.
-#[derive(Debug)]
-pub(super) struct Experts {
-    router: Linear,
-    experts: Vec<Gated>,
-    /// One that every token takes.
-    shared: Option<Gated>,
-    /// What decides how much of it counts: `[1, d_model]`.
-    shared_gate: Option<Linear>,
-    routing: Routing,
-}
-
-impl Experts {
-    pub(super) fn load(
-        weights: &dyn Source,
-        layer: &str,
-        config: &ModelConfig,
-        experts: &config::Experts,
-    ) -> Result<Self> {
-        let experts = experts.named_in(weights, layer);
-        let Parts { router, experts: networks, shared, shared_gate } = experts.load(
-            (layer, config.d_model),
-            |name, shape| Linear::load(weights, name, shape, Role::Router, experts.bias),
-            |places, d_ff| Gated::load(weights, places, config, d_ff, experts.bias),
-        )?;
-        let correction = experts.correction(layer);
-        let correction = correction.map(|name| weights.numbers(&name, experts.count, Role::Layer));
-        let correction = correction.transpose()?.unwrap_or_default();
-        let factors = experts.factors(layer);
-        let factors = factors.map(|name| weights.numbers(&name, experts.count, Role::Layer));
-        let factors = factors.transpose()?.unwrap_or_default();
-        let routing = Routing { experts, correction, factors };
-        Ok(Self { router, experts: networks, shared, shared_gate, routing })
-    }
-
+impl Experts<Linear, Vec<f32>> {
     /// `x` is `[seq, d_model]`, and so is what `y` becomes. The rows that go to an expert are computed
     /// together, so that its weights are read once; an expert that no row goes to is not read.
     ///
@@ -72,9 +36,12 @@ impl Experts {
     ) {
         let mut routing = Vec::new();
         linear([&self.router], routed, &Rows::plain(seq), [&mut routing]);
-        for scores in routing.chunks_exact_mut(self.experts.len()) {
-            self.routing.route(scores);
-        }
+        let rule = Routing {
+            experts: &self.config,
+            correction: self.correction.as_deref().unwrap_or_default(),
+            factors: self.factors.as_deref().unwrap_or_default(),
+        };
+        routing.chunks_exact_mut(self.experts.len()).for_each(|scores| rule.route(scores));
         watch(Stop::Routing, &routing);
 
         let width = x.len() / seq;
@@ -119,21 +86,20 @@ impl Experts {
 }
 
 /// How tokens are sent to experts.
-#[derive(Debug)]
-struct Routing {
-    experts: config::Experts,
+struct Routing<'a> {
+    experts: &'a config::Experts,
     /// `[experts]`, or empty.
-    correction: Vec<f32>,
+    correction: &'a [f32],
     /// `[experts]`, or empty.
-    factors: Vec<f32>,
+    factors: &'a [f32],
 }
 
-impl Routing {
+impl Routing<'_> {
     // ANCHOR: route
     /// Replaces the scores of the experts for one token by their weights, which are 0 for those that it does
     /// not take. It takes the `per_token` greatest. Of equal scores, the first is greater.
     fn route(&self, scores: &mut [f32]) {
-        let experts = &self.experts;
+        let experts = self.experts;
         let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         // `libm` gives the same bits on every machine.
         let share = |score: &f32| match experts.gate {
@@ -163,7 +129,7 @@ impl Routing {
     /// The experts, in the order in which a token takes them.
     fn order(&self, scores: &[f32], shares: &[f64]) -> Vec<usize> {
         // The greatest score has the greatest share, and shares may be equal where scores are not.
-        let mut keys: Vec<f64> = match self.correction.as_slice() {
+        let mut keys: Vec<f64> = match self.correction {
             [] => scores.iter().copied().map(f64::from).collect(),
             correction => {
                 let corrected = shares.iter().zip(correction);
@@ -203,12 +169,19 @@ mod tests {
     use super::*;
     use crate::model::config::{ExpertGroups, ExpertNames};
 
-    fn routed(change: impl FnOnce(&mut Routing), scores: &[f32]) -> Vec<f32> {
-        let experts = config::Experts::plain(scores.len(), 2, 1, ExpertNames::Mlp);
-        let mut routing = Routing { experts, correction: Vec::new(), factors: Vec::new() };
-        change(&mut routing);
+    fn routed(change: impl FnOnce(&mut config::Experts), scores: &[f32]) -> Vec<f32> {
+        routed_with(&[], change, scores)
+    }
+
+    fn routed_with(
+        correction: &[f32],
+        change: impl FnOnce(&mut config::Experts),
+        scores: &[f32],
+    ) -> Vec<f32> {
+        let mut experts = config::Experts::plain(scores.len(), 2, 1, ExpertNames::Mlp);
+        change(&mut experts);
         let mut weights = scores.to_vec();
-        routing.route(&mut weights);
+        Routing { experts: &experts, correction, factors: &[] }.route(&mut weights);
         weights
     }
 
@@ -223,12 +196,12 @@ mod tests {
         let scores = [1.0_f32, 3.0, 2.0, 3.0];
         let exp = scores.map(f32::exp);
         let sum: f32 = exp.iter().sum();
-        let shares = routed(|routing| routing.experts.renormalized = false, &scores);
+        let shares = routed(|experts| experts.renormalized = false, &scores);
         assert_close(&shares, &[0.0, exp[1] / sum, 0.0, exp[3] / sum]);
-        let weights = routed(|routing| routing.experts.per_token = 3, &scores);
+        let weights = routed(|experts| experts.per_token = 3, &scores);
         assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-6 && weights[0] == 0.0);
         // The first of two equal scores.
-        let one = routed(|routing| routing.experts.per_token = 1, &scores);
+        let one = routed(|experts| experts.per_token = 1, &scores);
         assert_eq!(one, [0.0, 1.0, 0.0, 0.0]);
     }
 
@@ -237,17 +210,17 @@ mod tests {
     fn sigmoids_are_corrected_and_scaled() {
         let scores = [0.0_f32, 2.0, -1.0, 1.0];
         let sigmoid = scores.map(|score| 1.0 / (1.0 + (-score).exp()));
-        let sigmoids = |routing: &mut Routing| {
-            routing.experts.gate = ExpertGate::Sigmoid;
-            routing.experts.renormalized = false;
+        let sigmoids = |experts: &mut config::Experts| {
+            experts.gate = ExpertGate::Sigmoid;
+            experts.renormalized = false;
         };
         assert_close(&routed(sigmoids, &scores), &[0.0, sigmoid[1], 0.0, sigmoid[3]]);
-        let found = routed(
-            |routing| {
-                sigmoids(routing);
-                routing.experts.renormalized = true;
-                routing.experts.scale = 2.5;
-                routing.correction = vec![0.5, 0.0, 1.0, 0.0];
+        let found = routed_with(
+            &[0.5, 0.0, 1.0, 0.0],
+            |experts| {
+                sigmoids(experts);
+                experts.renormalized = true;
+                experts.scale = 2.5;
             },
             &scores,
         );
@@ -261,8 +234,8 @@ mod tests {
         let scores = [5.0, 0.0, 0.0, 4.0, 3.0, 0.0];
         let taken = |best| {
             let weights = routed(
-                |routing| {
-                    routing.experts.groups = Some(ExpertGroups { count: 2, per_token: 1, best });
+                |experts| {
+                    experts.groups = Some(ExpertGroups { count: 2, per_token: 1, best });
                 },
                 &scores,
             );

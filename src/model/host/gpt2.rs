@@ -3,49 +3,20 @@
 use std::sync::Arc;
 
 use super::{Linear, Stop, Watch, add, embedding, head, linear, numbered};
-use crate::activation::Activation;
 use crate::adapter::Sites;
 use crate::error::Result;
 use crate::kernels::{Panels, Scoring, recorded};
-use crate::model::architecture::embedding_name;
 use crate::model::config::ModelConfig;
-use crate::model::gpt2::PREFIXES;
+use crate::model::gpt2::{self, Block};
+use crate::model::norm::LayerNorm;
 use crate::model::pass::Pass;
-use crate::model::source::{Role, Source};
+use crate::model::source::Source;
 
 /// A GPT-2.
 #[derive(Debug)]
 pub(in crate::model) struct Gpt2 {
-    tokens: Panels,
-    positions: Panels,
-    blocks: Vec<Block>,
-    norm: LayerNorm,
-    /// None where the head is tied to the embedding matrix.
-    head: Option<Panels>,
+    network: gpt2::Gpt2<Linear, Vec<f32>, Panels>,
     sites: Arc<Sites>,
-}
-
-/// A transformer block.
-#[derive(Debug)]
-struct Block {
-    attention_norm: LayerNorm,
-    /// The query, key and value projections as one matrix.
-    qkv: Linear,
-    output: Linear,
-    feed_forward_norm: LayerNorm,
-    up: Linear,
-    down: Linear,
-    activation: Activation,
-    scoring: Scoring<'static>,
-}
-
-#[derive(Debug)]
-struct LayerNorm {
-    /// `[d]`
-    weight: Vec<f32>,
-    /// `[d]`
-    bias: Vec<f32>,
-    eps: f32,
 }
 
 /// The vectors of a block, `[seq, width]`. All blocks of a pass use the same memory.
@@ -61,26 +32,9 @@ struct Scratch {
 
 impl Gpt2 {
     pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
-        let (vocab, d_model) = (config.vocab_size, config.d_model);
-        let prefix = weights.prefix(&PREFIXES, "wte.weight");
-        let name = |part: &str| format!("{prefix}{part}");
-        let block = |i| Block::load(weights, &name(&format!("h.{i}")), config);
-        let tokens = embedding_name(weights, config, &PREFIXES, "wte");
-        let embedding = |name: &str, rows| weights.panels(name, [rows, d_model], Role::Embedding);
-        let mut network = Self {
-            tokens: embedding(&format!("{tokens}.weight"), vocab)?,
-            positions: embedding(&name("wpe.weight"), config.context_length)?,
-            blocks: (0..config.n_layers).map(block).collect::<Result<_>>()?,
-            norm: LayerNorm::load(weights, &name("ln_f"), config)?,
-            head: if config.tied_head {
-                None
-            } else {
-                Some(embedding("lm_head.weight", vocab)?)
-            },
-            sites: Arc::default(),
-        };
-        network.sites = numbered(network.blocks.iter_mut().flat_map(Block::linears));
-        Ok(network)
+        let mut network = gpt2::Gpt2::load(weights, config)?;
+        let sites = numbered(network.h.iter_mut().flat_map(Block::linears));
+        Ok(Self { network, sites })
     }
 
     /// The linear layers that adapters can change.
@@ -95,48 +49,32 @@ impl Gpt2 {
         pass: &mut Pass<'_>,
         watch: &mut Watch<'_>,
     ) -> Vec<f32> {
-        let mut x = embedding(&self.tokens, row);
-        add(&mut x, &recorded::embedding(&self.positions, pass.positions().into_iter()));
+        let mut x = embedding(&self.network.wte, row);
+        let positions = &self.network.wpe.weight;
+        add(&mut x, &recorded::embedding(positions, pass.positions().into_iter()));
         let mut scratch = Scratch::default();
-        for (i, block) in self.blocks.iter().enumerate() {
+        for (i, block) in self.network.h.iter().enumerate() {
             block.forward(&mut x, i, pass, &mut scratch, watch);
         }
-        self.norm.apply(&mut x);
+        self.network.ln_f.apply(&mut x);
         x
     }
 
     /// The head: `[rows, d_model]` -> `[rows, vocab]`.
     pub(super) fn logits(&self, hidden: &[f32], rows: usize) -> Vec<f32> {
-        head(self.head.as_ref().unwrap_or(&self.tokens), hidden, rows)
+        head(&self.network.lm_head, &self.network.wte, hidden, rows)
     }
 }
 
-impl Block {
-    fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
-        let (d_model, d_ff) = (config.d_model, config.d_ff);
-        let linear = |part: &str, shape| {
-            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Transposed, true)
-        };
-        let norm = |part: &str| LayerNorm::load(weights, &format!("{name}.{part}"), config);
-        Ok(Self {
-            attention_norm: norm("ln_1")?,
-            qkv: linear("attn.c_attn", [3 * d_model, d_model])?,
-            output: linear("attn.c_proj", [d_model, d_model])?,
-            feed_forward_norm: norm("ln_2")?,
-            up: linear("mlp.c_fc", [d_ff, d_model])?,
-            down: linear("mlp.c_proj", [d_model, d_ff])?,
-            activation: config.activation,
-            scoring: Scoring::new(config.head_dim),
-        })
-    }
-
+impl Block<Linear, Vec<f32>> {
     /// The linear layers that adapters can change.
     fn linears(&mut self) -> [&mut Linear; 4] {
+        let Self { attn, mlp, .. } = self;
         [
-            &mut self.qkv,
-            &mut self.output,
-            &mut self.up,
-            &mut self.down,
+            &mut attn.c_attn,
+            &mut attn.c_proj,
+            &mut mlp.c_fc,
+            &mut mlp.c_proj,
         ]
     }
 
@@ -150,44 +88,35 @@ impl Block {
         watch: &mut Watch<'_>,
     ) {
         let Scratch { normed, qkv, up, added } = scratch;
-        let d_model = self.attention_norm.weight.len();
+        let d_model = self.ln_1.weight.len();
         let rows = &pass.rows();
 
         normed.clone_from(x);
-        self.attention_norm.apply(normed);
-        linear([&self.qkv], normed, rows, [qkv]);
+        self.ln_1.apply(normed);
+        linear([&self.attn.c_attn], normed, rows, [qkv]);
         let [q, k, v] = [0, 1, 2].map(|part| {
             let rows = qkv.chunks_exact(3 * d_model);
             rows.flat_map(|row| &row[part * d_model..][..d_model]).copied().collect::<Vec<_>>()
         });
         watch(Stop::RotatedQuery, &q);
         watch(Stop::RotatedKey, &k);
-        let mixed = pass.attend_in_blocks(layer, &q, &k, &v, self.scoring);
-        linear([&self.output], &mixed, rows, [added]);
+        let scoring = Scoring::new(self.attn.head_dim);
+        let mixed = pass.attend_in_blocks(layer, &q, &k, &v, scoring);
+        linear([&self.attn.c_proj], &mixed, rows, [added]);
         add(x, added);
 
         normed.clone_from(x);
-        self.feed_forward_norm.apply(normed);
-        linear([&self.up], normed, rows, [up]);
-        recorded::activate(up, self.activation);
-        linear([&self.down], up, rows, [added]);
+        self.ln_2.apply(normed);
+        linear([&self.mlp.c_fc], normed, rows, [up]);
+        recorded::activate(up, self.mlp.activation);
+        linear([&self.mlp.c_proj], up, rows, [added]);
         add(x, added);
     }
 }
 
-impl LayerNorm {
-    fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
-        let vector =
-            |part: &str| weights.numbers(&format!("{name}.{part}"), config.d_model, Role::Layer);
-        Ok(Self {
-            weight: vector("weight")?,
-            bias: vector("bias")?,
-            eps: config.norm_eps as f32,
-        })
-    }
-
+impl LayerNorm<Vec<f32>> {
     /// Normalizes each vector of `[..., d]`.
     fn apply(&self, x: &mut [f32]) {
-        recorded::layer_norm(x, &self.weight, &self.bias, self.eps);
+        recorded::layer_norm(x, &self.weight, &self.bias, self.eps as f32);
     }
 }

@@ -9,8 +9,8 @@ use super::llama::RmsNorm;
 use super::{Linear, Rows, linear};
 use crate::error::Result;
 use crate::model::config::{LatentConfig, LlamaConfig, ModelConfig};
-use crate::model::latent::{EPS, HeadShape, Parts, UP};
-use crate::model::source::{Role, Source};
+use crate::model::latent::{HeadShape, Parts, UP};
+use crate::model::source::{LoadLinear, Role, Source};
 
 /// As [`latent`](crate::model::latent) defines them.
 #[derive(Debug)]
@@ -35,26 +35,16 @@ impl Latent {
         llama: &LlamaConfig,
         latent: &LatentConfig,
     ) -> Result<(Self, Linear)> {
-        let load = |part: &str, shape, role, bias| {
-            Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
-        };
-        let parts = Parts::load(
-            (config, llama, latent),
-            |part, shape, bias| load(part, shape, Role::Layer, bias),
-            |part, length| {
-                let weight = format!("{name}.{part}.weight");
-                let weight = weights.numbers(&weight, length, Role::Layer)?;
-                Ok(RmsNorm { weight, eps: EPS as f32 })
-            },
-        )?;
+        let parts = Parts::load(weights, name, (config, llama, latent))?;
         let Parts { query_down, query_up, down, norm, output } = parts;
+        let up = format!("{name}.{UP}");
         let shape = HeadShape::of(config, llama, latent);
         let HeadShape { n_heads: heads, value_dim, rank, .. } = shape;
         let plain = shape.plain();
         let halves = |is_key, [n_out, n_in]: [usize; 2]| -> Result<Vec<Linear>> {
             let of_head = |head| {
                 let role = Role::HalfOfHead { is_key, head, heads, plain, value_dim };
-                load(UP, [n_out, n_in], role, false)
+                Linear::load(weights, &up, [n_out, n_in], role, false)
             };
             (0..heads).map(of_head).collect()
         };

@@ -3,87 +3,27 @@
 use std::sync::Arc;
 
 use super::attention::Attention;
-use super::beside::Beside;
-use super::convolution::ShortConvolution;
-use super::delta_rule::GatedDelta;
-use super::experts::Experts;
-use super::gated::{Gated, GatedScratch};
-use super::layer_inputs::{LayerInput, LayerInputs};
+use super::gated::GatedScratch;
 use super::{Linear, Stop, Watch, add, embedding, head, numbered};
 use crate::adapter::Sites;
 use crate::error::Result;
 use crate::kernels::{Panels, Scoring, recorded};
-use crate::model::architecture::{embedding_name, head_name};
-use crate::model::config::{LayerConfig, LlamaConfig, Mixer, Mlp, ModelConfig};
-use crate::model::decoder::PREFIXES;
+use crate::model::config::{LlamaConfig, ModelConfig};
+use crate::model::decoder::{Block, Decoder, Mixing, Network};
+use crate::model::norm;
 use crate::model::pass::Pass;
 use crate::model::rope::Ropes;
-use crate::model::source::{Role, Source, parts};
+use crate::model::source::Source;
 
 /// A Llama-style decoder.
 #[derive(Debug)]
 pub(in crate::model) struct Llama {
-    embedding: Panels,
-    embedding_scale: Option<f64>,
-    /// Where each layer has embeddings of its own.
-    layer_inputs: Option<LayerInputs>,
-    blocks: Vec<Block>,
-    norm: RmsNorm,
-    /// None where the head is tied to the embedding matrix.
-    head: Option<Panels>,
-    logit_scale: Option<f64>,
-    logit_softcap: Option<f32>,
+    decoder: Decoder<Attention, Linear, Vec<f32>, Panels>,
     ropes: Ropes,
     sites: Arc<Sites>,
 }
 
-/// A transformer block.
-#[derive(Debug)]
-struct Block {
-    /// Most models norm what attention reads.
-    attention_norm: Option<RmsNorm>,
-    mixing: Mixing,
-    /// Some models norm what attention adds.
-    attention_output_norm: Option<RmsNorm>,
-    /// As before attention.
-    feed_forward_norm: Option<RmsNorm>,
-    feed_forward: FeedForward,
-    /// As after attention.
-    feed_forward_output_norm: Option<RmsNorm>,
-    /// What both parts add is multiplied by this, in some models.
-    residual_scale: Option<f64>,
-    /// What becomes of the layer's embedding of each token, in models that have one.
-    layer_input: Option<LayerInput>,
-    /// What leaves the layer is multiplied by this, in some models.
-    scale: Option<f64>,
-}
-
-/// What moves information between positions.
-#[derive(Debug)]
-enum Mixing {
-    Attention(Attention),
-    Convolution(ShortConvolution),
-    DeltaRule(GatedDelta),
-}
-
-/// What transforms each position.
-#[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a layer has one, and most models have no other"
-)]
-enum FeedForward {
-    Dense(Gated),
-    Experts(Experts),
-    Beside(Box<Beside>),
-}
-
-#[derive(Debug)]
-pub(super) struct RmsNorm {
-    /// `[d]`
-    pub(super) weight: Vec<f32>,
-    pub(super) eps: f32,
-}
+pub(super) type RmsNorm = norm::RmsNorm<Vec<f32>>;
 
 /// The RoPE angles of the positions in a pass.
 pub(super) struct Angles {
@@ -113,33 +53,10 @@ impl Llama {
         config: &ModelConfig,
         llama: &LlamaConfig,
     ) -> Result<Self> {
-        let shape = [config.vocab_size, config.d_model];
-        let prefix = weights.prefix(&PREFIXES, "embed_tokens.weight");
-        let name = |part: &str| format!("{prefix}{part}");
-        let embedding = embedding_name(weights, config, &PREFIXES, "embed_tokens");
-        let block = |i| {
-            let name = name(&format!("layers.{i}"));
-            Block::load(weights, &name, config, llama, i)
-        };
-        let mut network = Self {
-            embedding: weights.panels(&format!("{embedding}.weight"), shape, Role::Embedding)?,
-            embedding_scale: llama.embedding_scale,
-            layer_inputs: LayerInputs::load(weights, prefix, config, llama)?,
-            blocks: (0..config.n_layers).map(block).collect::<Result<_>>()?,
-            norm: RmsNorm::load(weights, &name("norm"), config.d_model, config, llama)?,
-            head: if config.tied_head {
-                None
-            } else {
-                let head = format!("{}.weight", head_name(weights));
-                Some(weights.panels(&head, shape, Role::Embedding)?)
-            },
-            logit_scale: llama.logit_scale,
-            logit_softcap: llama.logit_softcap.map(|cap| cap as f32),
-            ropes: Ropes::of(config, llama), // after the weights, whose sizes were checked
-            sites: Arc::default(),
-        };
-        network.sites = numbered(network.blocks.iter_mut().flat_map(Block::linears));
-        Ok(network)
+        let mut decoder = Decoder::load(weights, config, llama)?;
+        let sites = numbered(decoder.layers.iter_mut().flat_map(Block::linears));
+        // After the weights, whose sizes were checked.
+        Ok(Self { decoder, ropes: Ropes::of(config, llama), sites })
     }
 
     /// The linear layers that adapters can change.
@@ -162,32 +79,32 @@ impl Llama {
         let angles: Vec<Angles> = angles.collect();
         let mut x = self.embed(row);
         let mut scratch = Scratch::default();
-        let inputs = self.layer_inputs.as_ref().map(|inputs| inputs.forward(row, &x));
-        for (i, block) in self.blocks.iter().enumerate() {
+        let inputs = self.decoder.layer_inputs.as_ref().map(|inputs| inputs.forward(row, &x));
+        for (i, block) in self.decoder.layers.iter().enumerate() {
             block.forward(&mut x, &angles, pass, &mut scratch, watch);
             block.end(&mut x, seq, inputs.as_deref(), i);
             watch(Stop::Output, &x);
         }
-        self.norm.apply(&mut x);
+        self.decoder.norm.apply(&mut x);
         x
     }
 
     /// The embeddings of token ids: `[seq, d_model]`.
     pub(in crate::model) fn embed(&self, row: &[u32]) -> Vec<f32> {
-        let mut x = embedding(&self.embedding, row);
-        scale(&mut x, self.embedding_scale);
+        let mut x = embedding(&self.decoder.embed_tokens, row);
+        scale(&mut x, self.decoder.embedding_scale);
         x
     }
 
     /// The sinks of the heads of each layer, `[n_heads]`, where it has some.
     pub(in crate::model) fn sinks(&self) -> Vec<Option<Vec<f32>>> {
-        let scoring = (0..self.blocks.len()).map(|layer| self.scoring(layer));
+        let scoring = (0..self.decoder.layers.len()).map(|layer| self.scoring(layer));
         scoring.map(|scoring| scoring?.sinks.map(<[f32]>::to_vec)).collect()
     }
 
     /// How attention scores in a layer, if it has keys and values.
     pub(in crate::model) fn scoring(&self, layer: usize) -> Option<Scoring<'_>> {
-        match &self.blocks[layer].mixing {
+        match &self.decoder.layers[layer].mixing {
             Mixing::Attention(attention) => Some(attention.scoring()),
             Mixing::Convolution(_) | Mixing::DeltaRule(_) => None,
         }
@@ -195,45 +112,17 @@ impl Llama {
 
     /// The head: `[rows, d_model]` -> `[rows, vocab]`.
     pub(in crate::model) fn logits(&self, hidden: &[f32], rows: usize) -> Vec<f32> {
-        let mut logits = head(self.head.as_ref().unwrap_or(&self.embedding), hidden, rows);
-        scale(&mut logits, self.logit_scale);
-        if let Some(cap) = self.logit_softcap {
+        let Decoder { lm_head, embed_tokens, logit_scale, logit_softcap, .. } = &self.decoder;
+        let mut logits = head(lm_head, embed_tokens, hidden, rows);
+        scale(&mut logits, *logit_scale);
+        if let Some(cap) = *logit_softcap {
             recorded::cap(&mut logits, cap);
         }
         logits
     }
 }
 
-impl Block {
-    fn load(
-        weights: &dyn Source,
-        name: &str,
-        config: &ModelConfig,
-        llama: &LlamaConfig,
-        index: usize,
-    ) -> Result<Self> {
-        let layer = llama.layer(index);
-        let norm = |part: Option<&str>| {
-            let norm = |part| {
-                RmsNorm::load(weights, &format!("{name}.{part}"), config.d_model, config, llama)
-            };
-            part.map(norm).transpose()
-        };
-        let names = layer.norms.names();
-        // In the order of the decoder, so that random weights are the same.
-        Ok(Self {
-            attention_norm: norm(names.before_attention)?,
-            mixing: Mixing::load(weights, name, config, llama, index)?,
-            attention_output_norm: norm(names.after_attention)?,
-            feed_forward_norm: norm(names.before_mlp)?,
-            feed_forward: FeedForward::load(weights, name, config, llama, layer)?,
-            feed_forward_output_norm: norm(names.after_mlp)?,
-            residual_scale: llama.residual_scale,
-            layer_input: LayerInput::load(weights, name, config, llama)?,
-            scale: llama.load_scale(weights, name)?,
-        })
-    }
-
+impl Block<Attention, Linear, Vec<f32>> {
     /// The linear layers that adapters can change: not those of experts.
     fn linears(&mut self) -> Vec<&mut Linear> {
         let mut linears = match &mut self.mixing {
@@ -241,10 +130,10 @@ impl Block {
             Mixing::Convolution(convolution) => convolution.linears(),
             Mixing::DeltaRule(rule) => rule.linears(),
         };
-        match &mut self.feed_forward {
-            FeedForward::Dense(network) => linears.extend(network.linears()),
-            FeedForward::Experts(_) => {}
-            FeedForward::Beside(both) => linears.extend(both.dense.linears()),
+        match &mut self.mlp {
+            Network::Dense(network) => linears.extend(network.linears()),
+            Network::Experts(_) => {}
+            Network::Beside(both) => linears.extend(both.dense.linears()),
         }
         linears
     }
@@ -263,7 +152,7 @@ impl Block {
         let rows = &pass.rows();
 
         normed.clone_from(x);
-        norm(&self.attention_norm, normed);
+        norm(&self.input_layernorm, normed);
         watch(Stop::AttentionInput, normed);
         match &self.mixing {
             Mixing::Attention(attention) => {
@@ -281,16 +170,14 @@ impl Block {
         watch(Stop::AfterAttention, x);
 
         normed.clone_from(x);
-        norm(&self.feed_forward_norm, normed);
+        norm(&self.post_attention_layernorm, normed);
         watch(Stop::FeedForwardInput, normed);
-        match &self.feed_forward {
-            FeedForward::Dense(network) => network.forward(normed, rows, added, gated, watch),
-            FeedForward::Experts(experts) => {
-                experts.forward(normed, rows.count, added, gated, watch)
-            }
-            FeedForward::Beside(both) => both.forward([normed, x], rows, added, gated, watch),
+        match &self.mlp {
+            Network::Dense(network) => network.forward(normed, rows, added, gated, watch),
+            Network::Experts(experts) => experts.forward(normed, rows.count, added, gated, watch),
+            Network::Beside(both) => both.forward([normed, x], rows, added, gated, watch),
         }
-        norm(&self.feed_forward_output_norm, added);
+        norm(&self.mlp_output_norm, added);
         scale(added, self.residual_scale);
         watch(Stop::FeedForward, added);
         add(x, added);
@@ -304,58 +191,6 @@ impl Block {
             own.forward(x, seq, inputs, index);
         }
         scale(x, self.scale);
-    }
-}
-
-impl Mixing {
-    fn load(
-        weights: &dyn Source,
-        layer: &str,
-        config: &ModelConfig,
-        llama: &LlamaConfig,
-        index: usize,
-    ) -> Result<Self> {
-        match llama.layer(index).mixer {
-            Mixer::Attention => {
-                let name = format!("{layer}.self_attn");
-                Attention::load(weights, &name, config, llama, index).map(Self::Attention)
-            }
-            Mixer::Convolution(shape) => {
-                let name = format!("{layer}.conv");
-                let place = (config, llama, index);
-                ShortConvolution::load(weights, &name, place, shape).map(Self::Convolution)
-            }
-            Mixer::DeltaRule(rule) => {
-                let name = format!("{layer}.linear_attn");
-                let place = (config, llama, index);
-                GatedDelta::load(weights, &name, place, rule).map(Self::DeltaRule)
-            }
-        }
-    }
-}
-
-impl FeedForward {
-    fn load(
-        weights: &dyn Source,
-        layer: &str,
-        config: &ModelConfig,
-        llama: &LlamaConfig,
-        place: &LayerConfig,
-    ) -> Result<Self> {
-        if let Mlp::Experts(experts) = &place.mlp {
-            return Experts::load(weights, layer, config, experts).map(Self::Experts);
-        }
-        let d_ff = place.d_ff.unwrap_or(config.d_ff);
-        let whole = llama.fused.then_some("gate_up_proj");
-        let [gate, up] = parts(["gate_proj", "up_proj"], [d_ff, d_ff], whole);
-        let places = [gate, up, ("down_proj", Role::Layer)];
-        let places = places.map(|(part, role)| (format!("{layer}.mlp.{part}"), role));
-        let dense = Gated::load(weights, places, config, d_ff, llama.mlp_bias)?;
-        let Mlp::Beside(experts) = &place.mlp else {
-            return Ok(Self::Dense(dense));
-        };
-        let both = Beside::load(weights, layer, (config, llama), experts, dense)?;
-        Ok(Self::Beside(Box::new(both)))
     }
 }
 
@@ -374,28 +209,9 @@ fn scale(x: &mut [f32], scale: Option<f64>) {
 }
 
 impl RmsNorm {
-    pub(super) fn load(
-        weights: &dyn Source,
-        name: &str,
-        d: usize,
-        config: &ModelConfig,
-        llama: &LlamaConfig,
-    ) -> Result<Self> {
-        let mut weight = weights.numbers(&format!("{name}.weight"), d, Role::Layer)?;
-        if llama.one_plus_norms {
-            weight.iter_mut().for_each(|weight| *weight += 1.0);
-        }
-        Ok(Self { weight, eps: config.norm_eps as f32 })
-    }
-
-    /// A norm of vectors of `d` numbers that multiplies by the same number everywhere.
-    pub(super) fn without_weights(d: usize, config: &ModelConfig) -> Self {
-        Self { weight: vec![1.0; d], eps: config.norm_eps as f32 }
-    }
-
     /// Normalizes each vector of `[..., d]`.
     pub(super) fn apply(&self, x: &mut [f32]) {
-        recorded::rms_norm(x, &self.weight, self.eps);
+        recorded::rms_norm(x, &self.weight, self.eps as f32);
     }
 }
 

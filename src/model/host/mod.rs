@@ -19,9 +19,10 @@ use std::sync::Arc;
 
 use super::adapted::Rows;
 use super::config::{Family, ModelConfig};
+use super::embedding::Embedding;
 use super::network::Output;
 use super::pass::Pass;
-use super::source::{Role, Source};
+use super::source::{LoadLinear, Role, Source};
 use crate::adapter::{Site, Sites};
 use crate::error::Result;
 use crate::kernels::{Layer, Panels, recorded};
@@ -148,8 +149,7 @@ struct Place {
     number: Option<usize>,
 }
 
-impl Linear {
-    /// Loads the matrix, `[out, in]`, and the bias where `bias` is true.
+impl LoadLinear for Linear {
     fn load(
         weights: &dyn Source,
         name: &str,
@@ -172,7 +172,9 @@ impl Linear {
         let place = Box::new(Place { site, number: None });
         Ok(Self { weights: panels, bias: bias.transpose()?, place })
     }
+}
 
+impl Linear {
     fn layer(&self) -> Layer<'_> {
         Layer { weights: &self.weights, bias: self.bias.as_deref() }
     }
@@ -202,14 +204,20 @@ fn linear<const N: usize>(
 }
 
 /// The rows of token ids in an embedding matrix: `[seq, d_model]`.
-fn embedding(matrix: &Panels, row: &[u32]) -> Vec<f32> {
-    recorded::embedding(matrix, row.iter().map(|&id| id as usize))
+fn embedding(matrix: &Embedding<Panels>, row: &[u32]) -> Vec<f32> {
+    recorded::embedding(&matrix.weight, row.iter().map(|&id| id as usize))
 }
 
-/// A head without a bias: `[rows, d_model]` -> `[rows, vocab]`.
-fn head(weights: &Panels, hidden: &[f32], rows: usize) -> Vec<f32> {
+/// The head, or the embedding that it is tied to: `[rows, d_model]` -> `[rows, vocab]`.
+fn head(
+    head: &Option<Linear>,
+    embedding: &Embedding<Panels>,
+    hidden: &[f32],
+    rows: usize,
+) -> Vec<f32> {
+    let tied = || Layer { weights: &embedding.weight, bias: None };
     let mut logits = Vec::new();
-    recorded::linear([Layer { weights, bias: None }], hidden, rows, [&mut logits]);
+    recorded::linear([head.as_ref().map_or_else(tied, Linear::layer)], hidden, rows, [&mut logits]);
     logits
 }
 
