@@ -9,7 +9,7 @@ use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::rope::{Rotation, normed, turned};
-use super::source::{LoadLinear, Role, Source, parts};
+use super::source::{LoadLinear, LoadVector, Role, Source, parts};
 use crate::error::Result;
 use crate::kernels::Scoring;
 
@@ -17,20 +17,21 @@ use crate::kernels::Scoring;
 /// arXiv 2305.13245). With as many key/value heads as query heads it is plain multi-head
 /// attention, with one it is multi-query attention.
 #[derive(Module, Debug)]
-pub struct Attention {
-    q_proj: Linear,
-    k_proj: Linear,
-    /// None where values are keys, before the norm and RoPE of these.
-    v_proj: Option<Linear>,
-    pub(super) o_proj: Linear,
-    q_norm: Option<RmsNorm>,
-    k_norm: Option<RmsNorm>,
-    v_norm: Option<RmsNorm>,
+pub struct Attention<L = Linear, V = Param<Tensor<1>>> {
+    pub(super) q_proj: L,
+    /// None where keys and values are those of an earlier layer (Gemma 3n).
+    pub(super) k_proj: Option<L>,
+    /// None there, and where values are keys, before the norm and RoPE of these.
+    pub(super) v_proj: Option<L>,
+    pub(super) o_proj: L,
+    pub(super) q_norm: Option<RmsNorm<V>>,
+    pub(super) k_norm: Option<RmsNorm<V>>,
+    pub(super) v_norm: Option<RmsNorm<V>>,
     /// `[n_heads]`, where heads have sinks.
-    pub(super) sinks: Option<Param<Tensor<1>>>,
-    head_dim: usize,
+    pub(super) sinks: Option<V>,
+    pub(super) head_dim: usize,
     /// Whether the projection of queries has a gate for what they take up, behind each head.
-    has_gate: bool,
+    pub(super) has_gate: bool,
     #[module(skip)]
     pub(super) place: Place,
 }
@@ -85,7 +86,7 @@ impl LlamaConfig {
     }
 }
 
-impl Attention {
+impl<L: LoadLinear, V: LoadVector> Attention<L, V> {
     pub(super) fn load(
         weights: &dyn Source,
         name: &str,
@@ -97,7 +98,7 @@ impl Attention {
         let KvHeads { n_kv_heads, head_dim, .. } = config.whole_heads(layer);
         let (d_q, d_kv) = (config.n_heads * head_dim, n_kv_heads * head_dim);
         let linear = |(part, role): (&str, Role), shape, bias| {
-            Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
+            L::load(weights, &format!("{name}.{part}"), shape, role, bias)
         };
         let norm = |part: &str, heads| {
             let length = llama.qk_norm_length(heads, head_dim);
@@ -105,18 +106,20 @@ impl Attention {
             let load = |length| RmsNorm::load_in(weights, &name, length, config, llama);
             length.map(load).transpose()
         };
-        let sinks = || weights.vector(&format!("{name}.sinks"), config.n_heads, Role::Layer);
+        let sinks = || V::load(weights, &format!("{name}.sinks"), config.n_heads);
         let whole = llama.fused.then_some("qkv_proj");
         let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
         let rows = d_q * if llama.attention_gate { 2 } else { 1 };
         let mut q_proj = linear(q, [rows, d_model], llama.qkv_bias)?;
-        let mut k_proj = linear(k, [d_kv, d_model], llama.qkv_bias)?;
-        let has_values = llama.layer(layer).source == KvSource::Own;
-        let values = || linear(v, [d_kv, d_model], llama.qkv_bias);
-        let mut v_proj = has_values.then(values).transpose()?;
-        match &mut v_proj {
-            Some(v_proj) => Linear::join([&mut q_proj, &mut k_proj, v_proj]),
-            None => Linear::join([&mut q_proj, &mut k_proj]),
+        let source = llama.layer(layer).source;
+        let has_keys = !matches!(source, KvSource::Layer(_));
+        let matrix = |place| linear(place, [d_kv, d_model], llama.qkv_bias);
+        let mut k_proj = has_keys.then(|| matrix(k)).transpose()?;
+        let mut v_proj = (source == KvSource::Own).then(|| matrix(v)).transpose()?;
+        match (&mut k_proj, &mut v_proj) {
+            (Some(k_proj), Some(v_proj)) => L::join([&mut q_proj, k_proj, v_proj]),
+            (Some(k_proj), None) => L::join([&mut q_proj, k_proj]),
+            (None, _) => {}
         }
         let v_norm = || RmsNorm::without_weights(weights, head_dim, config.norm_eps);
         Ok(Self {
@@ -125,25 +128,26 @@ impl Attention {
             v_proj,
             o_proj: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
             q_norm: norm("q_norm", config.n_heads)?,
-            k_norm: norm("k_norm", n_kv_heads)?,
-            v_norm: llama.value_norm.then(v_norm),
+            k_norm: has_keys.then(|| norm("k_norm", n_kv_heads)).transpose()?.flatten(),
+            v_norm: (has_keys && llama.value_norm).then(v_norm),
             sinks: llama.sinks.then(sinks).transpose()?,
             head_dim,
             has_gate: llama.attention_gate,
             place: Place::of(config, llama, layer),
         })
     }
+}
 
+impl Attention {
     // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
     /// `rotations` hold the RoPE angles of the positions of `x`, of each kind in the model; `pass` holds the
     /// KV caches.
     pub fn forward(&self, x: Tensor<3>, rotations: &[Rotation], pass: &mut Pass<'_>) -> Tensor<3> {
-        let ([q, k, v], gate) = self.projected(x);
+        let ([q, k, v], gate) = self.projected(x, pass);
         // Their norms, in models that have them, and RoPE.
-        let rotation = self.place.rotation(rotations);
-        let [q, k] = turned([q, k], [&self.q_norm, &self.k_norm], rotation);
+        let [q, k] = self.turned([q, k], self.place.rotation(rotations));
 
         let Place { layer, is_source, scoring, .. } = self.place;
         if is_source {
@@ -156,12 +160,20 @@ impl Attention {
 
     /// The queries, keys and values of a hidden state, and the gate of what queries take up, where there is one:
     /// `[batch, seq, heads, head_dim]` each.
-    pub(super) fn projected(&self, x: Tensor<3>) -> ([Tensor<4>; 3], Option<Tensor<4>>) {
-        let [q, k, v] = match &self.v_proj {
-            Some(v_proj) => Linear::each([&self.q_proj, &self.k_proj, v_proj], x),
-            None => {
-                let [q, k] = Linear::each([&self.q_proj, &self.k_proj], x);
+    pub(super) fn projected(
+        &self,
+        x: Tensor<3>,
+        pass: &Pass<'_>,
+    ) -> ([Tensor<4>; 3], Option<Tensor<4>>) {
+        let [q, k, v] = match (&self.k_proj, &self.v_proj) {
+            (Some(k_proj), Some(v_proj)) => Linear::each([&self.q_proj, k_proj, v_proj], x),
+            (Some(k_proj), None) => {
+                let [q, k] = Linear::each([&self.q_proj, k_proj], x);
                 [q, k.clone(), k]
+            }
+            (None, _) => {
+                let [k, v] = pass.kept(self.place.layer);
+                return ([split_heads(self.q_proj.forward(x), self.head_dim), k, v], None);
             }
         };
         let [k, v] = [k, v].map(|x| split_heads(x, self.head_dim));
@@ -190,6 +202,16 @@ impl Attention {
     /// The sinks, `[n_heads]`, where heads have them.
     pub(super) fn sinks(&self) -> Option<Tensor<1>> {
         self.sinks.as_ref().map(Param::val)
+    }
+
+    /// Queries and keys after their norms and RoPE.
+    fn turned(&self, [q, k]: [Tensor<4>; 2], rotation: Option<&Rotation>) -> [Tensor<4>; 2] {
+        if self.k_proj.is_some() {
+            return turned([q, k], [&self.q_norm, &self.k_norm], rotation);
+        }
+        // Those of an earlier layer are rotated. What rotates queries rotates keys with them: here there are none.
+        let [q, _] = turned([q.clone(), q], [&self.q_norm, &self.q_norm], rotation);
+        [q, k]
     }
 
     /// Queries and keys after their norms, where the model has these.

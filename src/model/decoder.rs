@@ -7,20 +7,19 @@ use super::architecture::{embedding_name, head_name};
 use super::attend::capped;
 use super::attention::Attention;
 use super::beside::Beside;
-use super::config::{KvSource, LayerConfig, LlamaConfig, Mixer, Mlp, ModelConfig, Norms};
+use super::config::{LayerConfig, LlamaConfig, Mixer, Mlp, ModelConfig, Norms};
 use super::convolution::ShortConvolution;
 use super::delta_rule::GatedDelta;
 use super::embedding::Embedding;
 use super::experts::Experts;
 use super::feed_forward::FeedForward;
-use super::latent::LatentAttention;
+use super::latent::{LatentAttention, LoadLatent};
 use super::layer_inputs::{LayerInput, LayerInputs};
 use super::linear::{Linear, Weight};
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::residual::Residual;
 use super::rope::{Ropes, Rotation};
-use super::shared::SharedAttention;
 use super::source::{LoadLinear, LoadMatrix, LoadVector, Role, Source};
 use crate::error::Result;
 
@@ -38,11 +37,11 @@ pub(super) const HEAD_PREFIXES: [&str; 2] = ["", "language_model."];
 /// A Llama-style decoder. Its fields are named as in a Hugging Face checkpoint. Their types are those of a kind of
 /// device: here Burn's tensors, and in `host` what the kernels of the CPU read.
 #[derive(Module, Debug)]
-pub struct Decoder<A = SelfAttention, L = Linear, V = Param<Tensor<1>>, M = Weight> {
+pub struct Decoder<L = Linear, V = Param<Tensor<1>>, M = Weight, T = LatentAttention> {
     pub(super) embed_tokens: Embedding<M>,
     /// Where each layer has embeddings of its own.
     pub(super) layer_inputs: Option<LayerInputs<L, V, M>>,
-    pub(super) layers: Vec<Block<A, L, V>>,
+    pub(super) layers: Vec<Block<L, V, T>>,
     pub(super) norm: RmsNorm<V>,
     /// None where the head is tied to the embedding matrix.
     pub(super) lm_head: Option<L>,
@@ -55,10 +54,10 @@ pub struct Decoder<A = SelfAttention, L = Linear, V = Param<Tensor<1>>, M = Weig
 /// A transformer block: attention moves information between positions, then the feed-forward
 /// network transforms each position. Both have a residual connection.
 #[derive(Module, Debug)]
-pub struct Block<A = SelfAttention, L = Linear, V = Param<Tensor<1>>> {
+pub struct Block<L = Linear, V = Param<Tensor<1>>, T = LatentAttention> {
     /// Most models norm what attention reads.
     pub(super) input_layernorm: Option<RmsNorm<V>>,
-    pub(super) mixing: Mixing<A, L>,
+    pub(super) mixing: Mixing<L, V, T>,
     /// Some models norm what attention adds.
     pub(super) attention_output_norm: Option<RmsNorm<V>>,
     /// As before attention.
@@ -76,22 +75,11 @@ pub struct Block<A = SelfAttention, L = Linear, V = Param<Tensor<1>>> {
 
 /// What moves information between positions.
 #[derive(Module, Debug)]
-pub enum Mixing<A = SelfAttention, L = Linear> {
-    Attention(A),
+pub enum Mixing<L = Linear, V = Param<Tensor<1>>, T = LatentAttention> {
+    Heads(Attention<L, V>),
+    Latent(T),
     Convolution(ShortConvolution<L>),
     DeltaRule(GatedDelta<L>),
-}
-
-/// Attention, by where its keys and values come from.
-#[derive(Module, Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "with kernels for GPUs: a layer has one, and most models have no other"
-)]
-pub enum SelfAttention {
-    Heads(Attention),
-    Shared(SharedAttention),
-    Latent(LatentAttention),
 }
 
 /// What transforms each position.
@@ -102,22 +90,7 @@ pub enum Network<L = Linear, V = Param<Tensor<1>>> {
     Beside(Beside<L, V>),
 }
 
-/// Attention of a layer.
-pub trait LoadAttention: Sized {
-    /// Of layer `index`, from the tensors in `name`.
-    ///
-    /// # Errors
-    /// As [`Source::matrix`].
-    fn load(
-        weights: &dyn Source,
-        name: &str,
-        config: &ModelConfig,
-        llama: &LlamaConfig,
-        index: usize,
-    ) -> Result<Self>;
-}
-
-impl<A: LoadAttention, L: LoadLinear, V: LoadVector, M: LoadMatrix> Decoder<A, L, V, M> {
+impl<L: LoadLinear, V: LoadVector, M: LoadMatrix, T: LoadLatent> Decoder<L, V, M, T> {
     /// Loads the tensors that `config` requires from `weights`.
     ///
     /// # Errors
@@ -203,8 +176,8 @@ impl Decoder {
     #[cfg(feature = "cube")]
     pub(super) fn is_dense(&self) -> bool {
         let is_dense = |layer: &Block| {
-            let is_attention = matches!(&layer.mixing, Mixing::Attention(SelfAttention::Heads(_)));
-            is_attention && matches!(&layer.mlp, Network::Dense(_))
+            let (mixing, mlp) = (&layer.mixing, &layer.mlp);
+            matches!((mixing, mlp), (Mixing::Heads(heads), Network::Dense(_)) if heads.k_proj.is_some())
         };
         self.layers.iter().all(is_dense)
     }
@@ -215,7 +188,7 @@ impl Decoder {
     }
 }
 
-impl<A: LoadAttention, L: LoadLinear, V: LoadVector> Block<A, L, V> {
+impl<L: LoadLinear, V: LoadVector, T: LoadLatent> Block<L, V, T> {
     fn load(
         weights: &dyn Source,
         name: &str,
@@ -291,7 +264,7 @@ fn scaled(x: Tensor<3>, scale: Option<f64>) -> Tensor<3> {
     }
 }
 
-impl<A: LoadAttention, L: LoadLinear> Mixing<A, L> {
+impl<L: LoadLinear, V: LoadVector, T: LoadLatent> Mixing<L, V, T> {
     fn load(
         weights: &dyn Source,
         layer: &str,
@@ -300,37 +273,19 @@ impl<A: LoadAttention, L: LoadLinear> Mixing<A, L> {
         index: usize,
     ) -> Result<Self> {
         let (name, place) = (|part: &str| format!("{layer}.{part}"), (config, llama, index));
-        match llama.layer(index).mixer {
-            Mixer::Attention => {
-                A::load(weights, &name("self_attn"), config, llama, index).map(Self::Attention)
+        match (llama.layer(index).mixer, &llama.latent) {
+            (Mixer::Attention, None) => {
+                Attention::load(weights, &name("self_attn"), config, llama, index).map(Self::Heads)
             }
-            Mixer::Convolution(shape) => {
+            (Mixer::Attention, Some(latent)) => {
+                T::load(weights, &name("self_attn"), place, latent).map(Self::Latent)
+            }
+            (Mixer::Convolution(shape), _) => {
                 ShortConvolution::load(weights, &name("conv"), place, shape).map(Self::Convolution)
             }
-            Mixer::DeltaRule(rule) => {
+            (Mixer::DeltaRule(rule), _) => {
                 GatedDelta::load(weights, &name("linear_attn"), place, rule).map(Self::DeltaRule)
             }
-        }
-    }
-}
-
-impl LoadAttention for SelfAttention {
-    fn load(
-        weights: &dyn Source,
-        name: &str,
-        config: &ModelConfig,
-        llama: &LlamaConfig,
-        index: usize,
-    ) -> Result<Self> {
-        match (&llama.latent, llama.layer(index).source) {
-            (Some(latent), _) => {
-                LatentAttention::load(weights, name, config, llama, (index, latent))
-                    .map(Self::Latent)
-            }
-            (None, KvSource::Layer(_)) => {
-                SharedAttention::load(weights, name, (config, llama, index)).map(Self::Shared)
-            }
-            (None, _) => Attention::load(weights, name, config, llama, index).map(Self::Heads),
         }
     }
 }
@@ -338,9 +293,8 @@ impl LoadAttention for SelfAttention {
 impl Mixing {
     fn forward(&self, x: Tensor<3>, rotations: &[Rotation], pass: &mut Pass<'_>) -> Tensor<3> {
         match self {
-            Self::Attention(SelfAttention::Heads(heads)) => heads.forward(x, rotations, pass),
-            Self::Attention(SelfAttention::Shared(shared)) => shared.forward(x, rotations, pass),
-            Self::Attention(SelfAttention::Latent(latent)) => latent.forward(x, rotations, pass),
+            Self::Heads(attention) => attention.forward(x, rotations, pass),
+            Self::Latent(attention) => attention.forward(x, rotations, pass),
             Self::Convolution(convolution) => convolution.forward(x, pass),
             Self::DeltaRule(rule) => rule.forward(x, pass),
         }

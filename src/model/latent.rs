@@ -87,6 +87,7 @@ impl HeadShape {
 }
 
 /// The parts of latent attention that are the same in both forms.
+#[derive(Debug)]
 pub(super) struct Parts<L, V> {
     pub(super) query_down: Option<(L, RmsNorm<V>)>,
     pub(super) query_up: L,
@@ -130,13 +131,26 @@ impl<L: LoadLinear, V: LoadVector> Parts<L, V> {
     }
 }
 
-impl LatentAttention {
-    pub(super) fn load(
+/// Latent attention, in one of its forms.
+pub trait LoadLatent: Sized {
+    /// That of layer `index`, from the tensors in `name`.
+    ///
+    /// # Errors
+    /// As [`Source::matrix`].
+    fn load(
         weights: &dyn Source,
         name: &str,
-        config: &ModelConfig,
-        llama: &LlamaConfig,
-        (layer, latent): (usize, &LatentConfig),
+        place: (&ModelConfig, &LlamaConfig, usize),
+        latent: &LatentConfig,
+    ) -> Result<Self>;
+}
+
+impl LoadLatent for LatentAttention {
+    fn load(
+        weights: &dyn Source,
+        name: &str,
+        (config, llama, index): (&ModelConfig, &LlamaConfig, usize),
+        latent: &LatentConfig,
     ) -> Result<Self> {
         let parts = Parts::load(weights, name, (config, llama, latent))?;
         let (q_a_proj, q_a_layernorm) = parts.query_down.unzip();
@@ -154,10 +168,12 @@ impl LatentAttention {
             kv_b_proj: Linear::load(weights, &up, [rows, rank], role, false)?,
             o_proj: parts.output,
             shape,
-            place: Place::of(config, llama, layer),
+            place: Place::of(config, llama, index),
         })
     }
+}
 
+impl LatentAttention {
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub(super) fn forward(
         &self,

@@ -61,8 +61,6 @@ mod residual;
 #[cfg(feature = "burn")]
 pub mod rope;
 #[cfg(feature = "burn")]
-mod shared;
-#[cfg(feature = "burn")]
 mod source;
 mod stub;
 #[cfg(feature = "burn")]

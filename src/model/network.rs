@@ -204,8 +204,8 @@ impl Network {
             Self::Host(Host::Llama(llama)) => Ok(llama.sinks()),
             Self::Tensors { architecture: Architecture::Llama { decoder, .. }, device } => {
                 let sinks = decoder.layers.iter().map(|layer| match &layer.mixing {
-                    Mixing::Attention(attention) => attention.sinks(),
-                    Mixing::Convolution(_) | Mixing::DeltaRule(_) => None,
+                    Mixing::Heads(attention) => attention.sinks(),
+                    _ => None,
                 });
                 in_one_queue(device, || sinks.map(|sinks| sinks.map(to_host).transpose()).collect())
             }

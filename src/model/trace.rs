@@ -5,13 +5,13 @@ use burn::tensor::{Int, Tensor, s};
 use super::architecture::to_host;
 use super::attention::merge_heads;
 use super::config::{Family, KvHeads, ModelConfig};
-use super::decoder::{Block, Decoder, Mixing, Network, SelfAttention, applied};
+use super::decoder::{Block, Decoder, Mixing, Network, applied};
 use super::host::{Llama, Stop};
 use super::pass::Pass;
 use super::residual::Residual;
 use super::rope::{Ropes, Rotation, rotated};
 use super::{Input, Model};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernels::Scoring;
 
 /// What becomes of the last token of a text, from its embedding to the logits. Keys and values are those
@@ -262,44 +262,34 @@ impl Mixing {
         rotations: &[Rotation],
         pass: &mut Pass<'_>,
     ) -> Result<(LayerTrace, Tensor<3>)> {
-        let (mixed, output) = match self {
-            Self::Attention(attention) => return attention.trace(x, rotations, pass),
+        let of_state = |mixed: &Tensor<3>| {
+            Ok::<_, Error>(LayerTrace { mixed: last(mixed)?, ..LayerTrace::default() })
+        };
+        type Output<'a> = Box<dyn FnOnce(Tensor<4>) -> Tensor<3> + 'a>;
+        let (([q, k, v], place, sinks, are_rotated), output): (_, Output<'_>) = match self {
+            Self::Heads(attention) => {
+                let ([q, k, v], gate) = attention.projected(x, pass);
+                let [q, k] = attention.norm_heads([q, k]);
+                let are_rotated = attention.k_proj.is_none(); // those of an earlier layer
+                let output = |mixed| attention.output(mixed, gate);
+                (([q, k, v], attention.place, attention.sinks(), are_rotated), Box::new(output))
+            }
+            Self::Latent(attention) => {
+                let output = |mixed| attention.output(mixed);
+                ((attention.projected(x), attention.place, None, false), Box::new(output))
+            }
             Self::Convolution(convolution) => {
                 let mixed = convolution.mixed(x, pass);
-                (last(&mixed)?, convolution.output(mixed))
+                return Ok((of_state(&mixed)?, convolution.output(mixed)));
             }
             Self::DeltaRule(rule) => {
                 let mixed = rule.mixed(x, pass);
-                (last(&mixed)?, rule.output(mixed))
+                return Ok((of_state(&mixed)?, rule.output(mixed)));
             }
         };
-        Ok((LayerTrace { mixed, ..LayerTrace::default() }, output))
-    }
-}
-
-impl SelfAttention {
-    /// As `forward`, with its own part of a trace.
-    fn trace(
-        &self,
-        x: Tensor<3>,
-        rotations: &[Rotation],
-        pass: &mut Pass<'_>,
-    ) -> Result<(LayerTrace, Tensor<3>)> {
-        let ([q, k, v], gate, place) = match self {
-            Self::Heads(attention) => {
-                let ([q, k, v], gate) = attention.projected(x);
-                let [q, k] = attention.norm_heads([q, k]);
-                ([q, k, v], gate, attention.place)
-            }
-            Self::Shared(attention) => (attention.projected(x, pass), None, attention.place),
-            Self::Latent(attention) => (attention.projected(x), None, attention.place),
-        };
-        let (scoring, sinks) = (place.scoring, self.sinks());
+        let scoring = place.scoring;
         let [rotated_q, rotated_k] = rotated(place.rotation(rotations), [q.clone(), k.clone()]);
-        let rotated_k = match self {
-            Self::Shared(_) => k.clone(), // those of an earlier layer are rotated
-            _ => rotated_k,
-        };
+        let rotated_k = if are_rotated { k.clone() } else { rotated_k };
         if place.is_source {
             pass.keep(place.layer, [&rotated_k, &v]);
         }
@@ -320,20 +310,7 @@ impl SelfAttention {
             mixed: last(&merge_heads(mixed.clone()))?,
             ..LayerTrace::default()
         };
-        let output = match self {
-            Self::Heads(attention) => attention.output(mixed, gate),
-            Self::Shared(attention) => attention.output(mixed),
-            Self::Latent(attention) => attention.output(mixed),
-        };
-        Ok((trace, output))
-    }
-
-    /// The sinks of its heads, `[n_heads]`.
-    pub(super) fn sinks(&self) -> Option<Tensor<1>> {
-        match self {
-            Self::Heads(attention) => attention.sinks(),
-            Self::Shared(_) | Self::Latent(_) => None,
-        }
+        Ok((trace, output(mixed)))
     }
 }
 

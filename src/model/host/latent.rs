@@ -5,38 +5,35 @@
 //! attention mixes the latents, and the matrix makes the value of the mixture. These sums have another order than those
 //! of the expanded form, so prompts are read in this form too, and a token has the same bits in both.
 
-use super::llama::RmsNorm;
-use super::{Linear, Rows, linear};
+use super::llama::Angles;
+use super::{Linear, Rows, Stop, Watch, linear};
 use crate::error::Result;
+use crate::model::attention::Place;
 use crate::model::config::{LatentConfig, LlamaConfig, ModelConfig};
-use crate::model::latent::{HeadShape, Parts, UP};
+use crate::model::latent::{HeadShape, LoadLatent, Parts, UP};
+use crate::model::pass::Pass;
 use crate::model::source::{LoadLinear, Role, Source};
 
 /// As [`latent`](crate::model::latent) defines them.
 #[derive(Debug)]
-pub(super) struct Latent {
-    query_down: Option<(Linear, RmsNorm)>,
-    query_up: Linear,
-    down: Linear,
-    norm: RmsNorm,
+pub(in crate::model) struct Latent {
+    parts: Parts<Linear, Vec<f32>>,
     /// For each head, `[rank, plain]`: from what is not rotated of a query to what meets latents.
     keys: Vec<Linear>,
     /// For each head, `[value_dim, rank]`: from a mixture of latents to one of values.
     values: Vec<Linear>,
     shape: HeadShape,
+    pub(super) place: Place,
 }
 
-impl Latent {
-    /// The projections, and that of what attention adds.
-    pub(super) fn load(
+impl LoadLatent for Latent {
+    fn load(
         weights: &dyn Source,
         name: &str,
-        config: &ModelConfig,
-        llama: &LlamaConfig,
+        (config, llama, index): (&ModelConfig, &LlamaConfig, usize),
         latent: &LatentConfig,
-    ) -> Result<(Self, Linear)> {
+    ) -> Result<Self> {
         let parts = Parts::load(weights, name, (config, llama, latent))?;
-        let Parts { query_down, query_up, down, norm, output } = parts;
         let up = format!("{name}.{UP}");
         let shape = HeadShape::of(config, llama, latent);
         let HeadShape { n_heads: heads, value_dim, rank, .. } = shape;
@@ -55,29 +52,63 @@ impl Latent {
             Vec::new()
         };
         let values = halves(false, [value_dim, rank])?;
-        Ok((Self { query_down, query_up, down, norm, keys, values, shape }, output))
+        let place = Place::of(config, llama, index);
+        Ok(Self { parts, keys, values, shape, place })
     }
+}
 
+impl Latent {
     /// The linear layers that adapters can change.
     pub(super) fn linears(&mut self) -> Vec<&mut Linear> {
-        let query_down = self.query_down.as_mut().map(|(linear, _)| linear);
+        let Parts { query_down, query_up, down, output, .. } = &mut self.parts;
+        let query_down = query_down.as_mut().map(|(linear, _)| linear);
         let ups = self.keys.iter_mut().chain(&mut self.values);
-        query_down.into_iter().chain([&mut self.query_up, &mut self.down]).chain(ups).collect()
+        let others = query_down.into_iter().chain([query_up, down]).chain(ups);
+        others.chain([output]).collect()
+    }
+
+    /// What attention adds to `x`, `[seq, d_model]`. Values are keys, as they are here: latents.
+    pub(super) fn forward(
+        &self,
+        x: &[f32],
+        angles: &[Angles],
+        pass: &mut Pass<'_>,
+        [q, k, _]: &mut [Vec<f32>; 3],
+        added: &mut Vec<f32>,
+        watch: &mut Watch<'_>,
+    ) {
+        let (rows, head_dim) = (&pass.rows(), self.shape.rotated + self.shape.rank);
+        self.project(x, rows, [q, k]);
+        watch(Stop::Query, q);
+        watch(Stop::Key, k);
+        let v = k.clone();
+        watch(Stop::Value, &v);
+        if let Some(angles) = self.place.rotation(angles) {
+            angles.rotate(q, head_dim);
+            angles.rotate(k, head_dim);
+            angles.grow(q);
+        }
+        watch(Stop::RotatedQuery, q);
+        watch(Stop::RotatedKey, k);
+        let mixed = pass.attend_in_blocks(self.place.layer, q, k, &v, self.place.scoring);
+        watch(Stop::Mixed, &mixed);
+        linear([&self.parts.output], &self.values(&mixed, rows), rows, [added]);
     }
 
     /// `x` is `[seq, d_model]`; `q` becomes `[seq, n_heads * (rotated + rank)]`, and `k`, which are values too,
     /// `[seq, rotated + rank]`.
-    pub(super) fn forward(&self, x: &[f32], rows: &Rows, [q, k]: [&mut Vec<f32>; 2]) {
+    fn project(&self, x: &[f32], rows: &Rows, [q, k]: [&mut Vec<f32>; 2]) {
+        let Parts { query_down, query_up, down, norm, .. } = &self.parts;
         let HeadShape { n_heads, head_dim, rotated, rank, .. } = self.shape;
         let (plain, turn) = (self.shape.plain(), |i| self.shape.stored_at(i));
         let (mut latent, mut heads) = (Vec::new(), Vec::new());
-        match &self.query_down {
-            Some((down, norm)) => {
-                linear([down], x, rows, [&mut latent]);
+        match query_down {
+            Some((query_down, norm)) => {
+                linear([query_down], x, rows, [&mut latent]);
                 norm.apply(&mut latent);
-                linear([&self.query_up], &latent, rows, [&mut heads]);
+                linear([query_up], &latent, rows, [&mut heads]);
             }
-            None => linear([&self.query_up], x, rows, [&mut heads]),
+            None => linear([query_up], x, rows, [&mut heads]),
         }
         let width = rotated + rank;
         q.clear();
@@ -99,10 +130,10 @@ impl Latent {
         }
 
         let mut all = Vec::new();
-        linear([&self.down], x, rows, [&mut all]);
+        linear([down], x, rows, [&mut all]);
         let positions = || all.chunks_exact(rank + rotated);
         latent = positions().flat_map(|position| &position[..rank]).copied().collect();
-        self.norm.apply(&mut latent);
+        norm.apply(&mut latent);
         k.clear();
         for (position, latent) in positions().zip(latent.chunks_exact(rank)) {
             k.extend((0..rotated).map(|i| position[rank + turn(i)]));
@@ -111,7 +142,7 @@ impl Latent {
     }
 
     /// The values of what was mixed of latents, `[seq, n_heads * (rotated + rank)]` -> `[seq, n_heads * value_dim]`.
-    pub(super) fn values(&self, mixed: &[f32], rows: &Rows) -> Vec<f32> {
+    fn values(&self, mixed: &[f32], rows: &Rows) -> Vec<f32> {
         let HeadShape { n_heads, rotated, value_dim, rank, .. } = self.shape;
         let width = rotated + rank;
         let mut all = vec![0.0; rows.count * n_heads * value_dim];

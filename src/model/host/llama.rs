@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::attention::Attention;
 use super::gated::GatedScratch;
+use super::latent::Latent;
 use super::{Linear, Stop, Watch, add, embedding, head, numbered};
 use crate::adapter::Sites;
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::model::source::Source;
 /// A Llama-style decoder.
 #[derive(Debug)]
 pub(in crate::model) struct Llama {
-    decoder: Decoder<Attention, Linear, Vec<f32>, Panels>,
+    decoder: Decoder<Linear, Vec<f32>, Panels, Latent>,
     ropes: Ropes,
     sites: Arc<Sites>,
 }
@@ -105,7 +105,8 @@ impl Llama {
     /// How attention scores in a layer, if it has keys and values.
     pub(in crate::model) fn scoring(&self, layer: usize) -> Option<Scoring<'_>> {
         match &self.decoder.layers[layer].mixing {
-            Mixing::Attention(attention) => Some(attention.scoring()),
+            Mixing::Heads(attention) => Some(attention.scoring()),
+            Mixing::Latent(attention) => Some(attention.place.scoring),
             Mixing::Convolution(_) | Mixing::DeltaRule(_) => None,
         }
     }
@@ -122,11 +123,12 @@ impl Llama {
     }
 }
 
-impl Block<Attention, Linear, Vec<f32>> {
+impl Block<Linear, Vec<f32>, Latent> {
     /// The linear layers that adapters can change: not those of experts.
     fn linears(&mut self) -> Vec<&mut Linear> {
         let mut linears = match &mut self.mixing {
-            Mixing::Attention(attention) => attention.linears(),
+            Mixing::Heads(attention) => attention.linears(),
+            Mixing::Latent(attention) => attention.linears(),
             Mixing::Convolution(convolution) => convolution.linears(),
             Mixing::DeltaRule(rule) => rule.linears(),
         };
@@ -155,7 +157,10 @@ impl Block<Attention, Linear, Vec<f32>> {
         norm(&self.input_layernorm, normed);
         watch(Stop::AttentionInput, normed);
         match &self.mixing {
-            Mixing::Attention(attention) => {
+            Mixing::Heads(attention) => {
+                attention.forward(normed, angles, pass, projected, added, watch);
+            }
+            Mixing::Latent(attention) => {
                 attention.forward(normed, angles, pass, projected, added, watch);
             }
             Mixing::Convolution(convolution) => {
