@@ -19,37 +19,7 @@ use slowburn::kv::KvCache;
 use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
-
-const MODELS: [&str; 28] = [
-    "ember",
-    "gpt2",
-    "llama-gqa",
-    "llama3-scaled",
-    "qwen2",
-    "qwen3",
-    "mistral-window",
-    "gemma3",
-    "smollm3",
-    "phi3",
-    "qwen3-moe",
-    "mixtral",
-    "llama-yarn",
-    "llama-dynamic",
-    "phi3-longrope",
-    "gemma3-softcaps",
-    "olmo3",
-    "granite",
-    "ministral3",
-    "gpt-oss",
-    "deepseek-v2",
-    "deepseek-v3",
-    "glm4-moe-lite",
-    "lfm2",
-    "qwen35",
-    "qwen35-moe",
-    "gemma4",
-    "gemma4-moe",
-];
+use slowburn_tests::MODELS;
 
 /// What a model is stored in: weights, and keys and values.
 struct Stored {
