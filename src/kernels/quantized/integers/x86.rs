@@ -11,9 +11,9 @@ use crate::kernels::simd::x86::{Avx2, Avx512, Avx512Bf16, Avx512Vnni};
 const EIGHT: usize = 8;
 const SIXTEEN: usize = 16;
 
-/// [`IntegerProducts`] by the instructions of AVX2, which AVX-512 has too.
-macro_rules! in_quads {
-    ($($isa:ident)+) => {$(
+/// [`IntegerProducts`] by functions for many rows, and for one row where there are such.
+macro_rules! products_by {
+    ($isa:ident: $bytes:ident, $nibbles:ident $(, $bytes_of_row:ident, $nibbles_of_row:ident)?) => {
         impl IntegerProducts for $isa {
             #[inline(always)]
             fn add_bytes<const PARTS: usize>(
@@ -22,9 +22,9 @@ macro_rules! in_quads {
                 x: &[RoundedGroup],
                 acc: &mut [[f32; LANES]],
             ) {
-                // SAFETY: both are named only by functions that were compiled with AVX2 and FMA, which
-                // run only where the processor has both.
-                unsafe { add_bytes_in_quads(weights, scales, x, acc) }
+                // SAFETY: an instruction set is named only by functions that were compiled with it, which run only
+                // where the processor has it. AVX-512 has AVX2 and FMA too.
+                unsafe { $bytes(weights, scales, x, acc) }
             }
 
             #[inline(always)]
@@ -35,60 +35,42 @@ macro_rules! in_quads {
                 acc: &mut [[f32; LANES]],
             ) {
                 // SAFETY: as above.
-                unsafe { add_nibbles_in_quads::<OFFSET>(weights, scales, x, acc) }
+                unsafe { $nibbles::<OFFSET>(weights, scales, x, acc) }
             }
+
+            $(
+                #[inline(always)]
+                fn add_bytes_of_row<const PARTS: usize>(
+                    weights: &[[i8; LANES]; GROUP],
+                    scales: &[[f32; LANES]; PARTS],
+                    x: &RoundedGroup,
+                    acc: &mut [f32; LANES],
+                ) {
+                    // SAFETY: as above.
+                    unsafe { $bytes_of_row(weights, scales, x, acc) }
+                }
+
+                #[inline(always)]
+                fn add_nibbles_of_row<const OFFSET: i32>(
+                    weights: &[[u32; LANES]; GROUP / NIBBLES],
+                    scales: &[f32; LANES],
+                    x: &RoundedGroup,
+                    acc: &mut [f32; LANES],
+                ) {
+                    // SAFETY: as above.
+                    unsafe { $nibbles_of_row::<OFFSET>(weights, scales, x, acc) }
+                }
+            )?
         }
-    )+};
+    };
 }
 
-in_quads!(Avx2 Avx512 Avx512Bf16);
-
-impl IntegerProducts for Avx512Vnni {
-    #[inline(always)]
-    fn add_bytes<const PARTS: usize>(
-        weights: &[[i8; LANES]; GROUP],
-        scales: &[[f32; LANES]; PARTS],
-        x: &[RoundedGroup],
-        acc: &mut [[f32; LANES]],
-    ) {
-        // SAFETY: `Avx512Vnni` is named only by a function that was compiled with AVX-512 and VNNI,
-        // which runs only where the processor has both.
-        unsafe { add_bytes_by_vnni(weights, scales, x, acc) }
-    }
-
-    #[inline(always)]
-    fn add_bytes_of_row<const PARTS: usize>(
-        weights: &[[i8; LANES]; GROUP],
-        scales: &[[f32; LANES]; PARTS],
-        x: &RoundedGroup,
-        acc: &mut [f32; LANES],
-    ) {
-        // SAFETY: as above.
-        unsafe { add_bytes_of_row_by_vnni(weights, scales, x, acc) }
-    }
-
-    #[inline(always)]
-    fn add_nibbles_of_row<const OFFSET: i32>(
-        weights: &[[u32; LANES]; GROUP / NIBBLES],
-        scales: &[f32; LANES],
-        x: &RoundedGroup,
-        acc: &mut [f32; LANES],
-    ) {
-        // SAFETY: as above.
-        unsafe { add_nibbles_of_row_by_vnni::<OFFSET>(weights, scales, x, acc) }
-    }
-
-    #[inline(always)]
-    fn add_nibbles<const OFFSET: i32>(
-        weights: &[[u32; LANES]; GROUP / NIBBLES],
-        scales: &[f32; LANES],
-        x: &[RoundedGroup],
-        acc: &mut [[f32; LANES]],
-    ) {
-        // SAFETY: as above.
-        unsafe { add_nibbles_by_vnni::<OFFSET>(weights, scales, x, acc) }
-    }
-}
+products_by!(Avx2: add_bytes_in_quads, add_nibbles_in_quads);
+products_by!(Avx512: add_bytes_in_quads, add_nibbles_in_quads);
+products_by!(Avx512Bf16: add_bytes_in_quads, add_nibbles_in_quads);
+products_by!(
+    Avx512Vnni: add_bytes_by_vnni, add_nibbles_by_vnni, add_bytes_of_row_by_vnni, add_nibbles_of_row_by_vnni
+);
 
 // There are no closures in these functions: the compiler keeps some as calls, and with them every
 // instruction inside.
