@@ -1,15 +1,7 @@
 //! How a model's weights are stored in memory: as f32, f16 or bf16, or quantized.
 
+pub use crate::kernels::Precision;
 use crate::kernels::{Activations, Quantized, Rounding};
-
-/// The type of the weights that are not quantized, and of keys and values unless they have a type of
-/// their own. On a GPU, activations have it too; on a CPU they are f32.
-///
-/// Independent of the type in a file:
-/// [`Pretrained::precision_of`](crate::pretrained::Pretrained::precision_of) says what that is. F32
-/// represents every f16 and bf16 number exactly. The others halve the memory and the bytes that each
-/// step reads.
-pub use crate::kernels::Format as Precision;
 
 /// How the weights of a model are stored in memory, whatever type its files hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

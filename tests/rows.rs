@@ -7,8 +7,7 @@
 #[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "flex"))]
 mod counted {
     use slowburn::kernels::{
-        self, Activations, Arena, Cpu, Format, Layer, Panels, Quantized, Rounding, Simd,
-        StoredMatrix,
+        self, Activations, Arena, Cpu, Layer, Panels, Precision, Quantized, Rounding, Simd,
     };
 
     /// Four panels, and one group of inputs: few enough that all instructions are counted in seconds.
@@ -17,22 +16,12 @@ mod counted {
 
     /// A layer in each format, with its name.
     fn layers() -> Vec<(String, Panels)> {
-        let numbers: Vec<u8> = (0..SHAPE[0] * SHAPE[1])
-            .flat_map(|i| (i as f32 * 0.618).fract().to_le_bytes())
-            .collect();
-        let stored = StoredMatrix {
-            format: Format::F32,
-            length: numbers.len(),
-            is_transposed: false,
-            read: &|range, use_bytes| {
-                use_bytes(&numbers[range]);
-                Ok(())
-            },
-        };
+        let numbers = (0..SHAPE[0] * SHAPE[1]).map(|i| (i as f32 * 0.618).fract());
+        let stored = &&numbers.collect::<Vec<f32>>()[..];
         let mut arena = Arena::new(0);
         let mut layers = Vec::new();
-        for format in [Format::F32, Format::F16, Format::Bf16] {
-            let panels = Panels::pack(&stored, SHAPE, format, &mut arena).unwrap();
+        for format in [Precision::F32, Precision::F16, Precision::Bf16] {
+            let panels = Panels::pack(stored, SHAPE, format, &mut arena).unwrap();
             layers.push((format.name().to_owned(), panels.clone()));
             if Activations::Bf16.fit(panels.format()) {
                 let rounded = panels.with_activations(Activations::Bf16);
@@ -42,7 +31,7 @@ mod counted {
         for format in [Quantized::Int8, Quantized::Int4] {
             for (activations, name) in [(Activations::F32, ""), (Activations::Int8, "-int8")] {
                 let rounding = Rounding::Nearest;
-                let panels = Panels::quantize(&stored, SHAPE, format, rounding, &mut arena);
+                let panels = Panels::quantize(stored, SHAPE, format, rounding, &mut arena);
                 let panels = panels.unwrap().with_activations(activations);
                 layers.push((format.name().to_owned() + name, panels));
             }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::weight_file::StoredTensor;
 use crate::error::{Error, Result};
+use crate::kernels::{Precision, StoredMatrix};
 
 /// Numbers that a thread reads and converts at once: few enough to stay in the cache, and enough to
 /// make the cost of the system call negligible. A multiple of any quantized block.
@@ -16,14 +17,6 @@ const CHUNK: usize = 1 << 16;
 
 // Files store numbers in little-endian order, so their bytes need no conversion here.
 const _: () = assert!(cfg!(target_endian = "little"));
-
-/// The storage type of a model in `dtype`: F16 and BF16 are kept, all others become F32.
-pub fn stored_as(dtype: DType) -> DType {
-    match dtype {
-        DType::F16 | DType::BF16 => dtype,
-        _ => DType::F32,
-    }
-}
 
 /// Appends all numbers of a tensor as `dtype`. The file is read in chunks, so that the only extra
 /// memory is one chunk per thread.
@@ -34,7 +27,7 @@ pub fn stored_as(dtype: DType) -> DType {
 /// # Errors
 /// A file that cannot be read.
 pub(super) fn append(tensor: &StoredTensor<'_>, dtype: DType, to: &mut BytesMut) -> Result<()> {
-    let (from, dtype) = (tensor.dtype(), stored_as(dtype));
+    let (from, dtype) = (tensor.dtype(), Precision::of(dtype).dtype());
     let (from_chunk, to_chunk) = (CHUNK * from.size(), CHUNK * dtype.size());
     let length = tensor.length() / from.size() * dtype.size();
     to.reserve(length);
@@ -96,7 +89,7 @@ fn values<const N: usize, T>(bytes: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<
 /// large stride.
 pub(super) fn transposed(matrix: &[u8], dtype: DType, n_out: usize) -> BytesMut {
     let mut to = BytesMut::new();
-    match stored_as(dtype).size() {
+    match Precision::of(dtype).size() {
         2 => append_transposed::<2>(matrix, n_out, &mut to),
         _ => append_transposed::<4>(matrix, n_out, &mut to),
     }

@@ -10,7 +10,7 @@ use super::quantization::Quantization;
 use super::safetensors::{self, RawTensor, SafetensorsFile};
 use super::weights::QuantizedMatrix;
 use crate::error::{LoadError, Result};
-use crate::kernels::{Group, GroupFormat};
+use crate::kernels::{Group, GroupFormat, Precision, StoredMatrix};
 use crate::model::Columns;
 
 /// A file of weights, with tensors by their names in a Hugging Face checkpoint.
@@ -202,17 +202,6 @@ impl StoredTensor<'_> {
         }
     }
 
-    /// The size of the numbers, in bytes.
-    pub(super) fn length(&self) -> usize {
-        match (&self.part, &self.stored) {
-            (Some(part), _) => part.length,
-            (None, Stored::Safetensors(tensor)) => tensor.length,
-            (None, Stored::Gguf(tensor)) => tensor.length(),
-            (None, Stored::Turned { bytes, .. }) => bytes.len(),
-            (None, Stored::Quantized(matrix)) => matrix.numbers() * size_of::<f32>(),
-        }
-    }
-
     /// The format of panels that holds what is stored in groups.
     pub(super) fn group_format(&self) -> Option<GroupFormat> {
         match &self.stored {
@@ -237,18 +226,27 @@ impl StoredTensor<'_> {
             }
         }
     }
+}
+
+impl StoredMatrix for StoredTensor<'_> {
+    fn precision(&self) -> Precision {
+        Precision::of(self.dtype())
+    }
+
+    fn length(&self) -> usize {
+        match (&self.part, &self.stored) {
+            (Some(part), _) => part.length,
+            (None, Stored::Safetensors(tensor)) => tensor.length,
+            (None, Stored::Gguf(tensor)) => tensor.length(),
+            (None, Stored::Turned { bytes, .. }) => bytes.len(),
+            (None, Stored::Quantized(matrix)) => matrix.numbers() * size_of::<f32>(),
+        }
+    }
 
     /// The bytes in `range`, little-endian. It must begin and end between rows, or at multiples of
     /// 256 numbers: quantized numbers are read by blocks. What is not in memory goes through
     /// `buffer`.
-    ///
-    /// # Errors
-    /// A file that cannot be read, such as one that was truncated after its header was read.
-    pub(super) fn bytes<'b>(
-        &'b self,
-        range: Range<usize>,
-        buffer: &'b mut Vec<u8>,
-    ) -> Result<&'b [u8]> {
+    fn bytes<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
         let start = self.part.as_ref().map_or(0, |part| part.start);
         let range = start + range.start..start + range.end;
         match &self.stored {

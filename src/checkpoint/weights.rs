@@ -22,7 +22,7 @@ use super::weight_file::{StoredTensor, WeightFile};
 #[cfg(feature = "cube")]
 use crate::device::has_cubes;
 use crate::error::{LoadError, Result};
-use crate::kernels::{Activations, Arena, Format, Group, Panels, StoredGroups, StoredMatrix};
+use crate::kernels::{Activations, Arena, Panels, Precision};
 use crate::model::config::Family;
 #[cfg(feature = "cube")]
 use crate::model::linear::DevicePanels;
@@ -236,42 +236,32 @@ impl<'a> Weights<'a> {
     fn upload<const D: usize>(&self, bytes: BytesMut, shape: [usize; D]) -> Param<Tensor<D>> {
         self.loaded.borrow_mut().bytes += bytes.len();
         let bytes = Bytes::from_shared(bytes.freeze(), AllocationProperty::Other);
-        let data = TensorData::from_bytes(bytes, shape, convert::stored_as(self.dtype));
+        let data = TensorData::from_bytes(bytes, shape, Precision::of(self.dtype).dtype());
         Param::from_tensor(Tensor::from_data(data, (&self.device, self.dtype)))
     }
 
     /// Packs a matrix of a file for the kernels, into memory of `arena`.
     fn pack(
         &self,
-        files: &Files<'_>,
         stored: &StoredTensor<'_>,
         shape: [usize; 2],
         role: Role,
         arena: &mut Arena,
     ) -> Result<Panels> {
-        let matrix = StoredMatrix {
-            format: Format::of(stored.dtype()),
-            length: stored.length(),
-            is_transposed: files.has_transposed(role),
-            read: &|range, use_bytes| {
-                use_bytes(stored.bytes(range, &mut Vec::new())?);
-                Ok(())
-            },
-        };
         let blocks = stored.group_format();
         let panels = match (self.format_of(role, blocks.is_some()), blocks) {
             (None, Some(format)) => {
-                let read_row = &|row, groups: &mut [Group]| stored.read_groups(row, groups);
-                Panels::from_groups(&StoredGroups { format, read_row }, shape, arena)
+                let read_row = &|row, groups: &mut [_]| stored.read_groups(row, groups);
+                Panels::from_groups(read_row, shape, format, arena)
             }
             (Some(MatrixFormat::Dense(precision)), _) => {
-                Panels::pack(&matrix, shape, precision, arena)
+                Panels::pack(stored, shape, precision, arena)
             }
             (Some(MatrixFormat::Quantized(format)), _) => {
                 let rounding = self.storage.map(|storage| storage.rounding).unwrap_or_default();
-                Panels::quantize(&matrix, shape, format, rounding, arena)
+                Panels::quantize(stored, shape, format, rounding, arena)
             }
-            (None, None) => Panels::pack(&matrix, shape, Format::of(self.dtype), arena),
+            (None, None) => Panels::pack(stored, shape, Precision::of(self.dtype), arena),
         }?;
         let mut loaded = self.loaded.borrow_mut();
         loaded.bytes += panels.bytes();
@@ -338,7 +328,7 @@ impl TensorSource for Weights<'_> {
         #[cfg(feature = "cube")]
         if has_cubes(&self.device) {
             // The memory of the host is needed until the matrix is on the device.
-            let panels = self.pack(files, &stored, shape, role, &mut Arena::new(0))?;
+            let panels = self.pack(&stored, shape, role, &mut Arena::new(0))?;
             check_size(name, &panels, &self.device)?;
             let (device, dtype) = (&self.device, self.dtype);
             let panels = DevicePanels::upload(panels, device, dtype, self.batch_invariant);
@@ -348,9 +338,6 @@ impl TensorSource for Weights<'_> {
         self.loaded.borrow_mut().dequantized |= stored.group_format().is_some();
         let mut bytes = BytesMut::new();
         convert::append(&stored, self.dtype, &mut bytes)?;
-        if files.has_transposed(role) {
-            bytes = convert::transposed(&bytes, self.dtype, shape[0]);
-        }
         Ok(Weight::Dense(self.upload(bytes, shape)))
     }
     // ANCHOR_END: matrix
@@ -361,7 +348,7 @@ impl TensorSource for Weights<'_> {
             return Panels::from_numbers(&to_host(self.random_tensor(name, shape))?, shape);
         };
         let stored = files.find_matrix(name, shape, role)?;
-        let panels = self.pack(files, &stored, shape, role, &mut files.arena.borrow_mut())?;
+        let panels = self.pack(&stored, shape, role, &mut files.arena.borrow_mut())?;
         // Which experts are chosen is decided by numbers that may be close.
         Ok(match role {
             Role::Router => panels,

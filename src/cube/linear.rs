@@ -28,7 +28,7 @@ use burn_cubecl::tensor::CubeTensor;
 
 use super::packing::Packing;
 use super::{client, empty, from_cube, into_cube};
-use crate::kernels::{Format, LANES, PanelFormat};
+use crate::kernels::{LANES, PanelFormat, Precision};
 
 /// Slices of the inputs.
 const SLICES: usize = 32;
@@ -105,8 +105,8 @@ pub(crate) fn products(
 pub(crate) fn is_for_burn(x: &Tensor<2>, matrices: &Matrices) -> bool {
     let [rows, _] = x.dims();
     let format = match x.dtype() {
-        DType::F16 => Format::F16,
-        DType::BF16 => Format::Bf16,
+        DType::F16 => Precision::F16,
+        DType::BF16 => Precision::Bf16,
         _ => return false,
     };
     rows > FEW_ROWS
@@ -127,8 +127,8 @@ pub(crate) fn unpack(
 ) -> Option<Tensor<2>> {
     let n_outs = &matrices.n_out[range.clone()];
     let is_dense = match matrices.format {
-        PanelFormat::Dense(Format::F16) => dtype == DType::F16,
-        PanelFormat::Dense(Format::Bf16) => dtype == DType::BF16,
+        PanelFormat::Dense(Precision::F16) => dtype == DType::F16,
+        PanelFormat::Dense(Precision::Bf16) => dtype == DType::BF16,
         _ => false,
     };
     if !is_dense || !n_outs.iter().all(|n_out| n_out.is_multiple_of(LANES)) {

@@ -7,7 +7,7 @@
 use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::prelude::*;
 
-use crate::kernels::{Format, GROUP, GroupFormat, LANES, PanelFormat};
+use crate::kernels::{GROUP, GroupFormat, LANES, PanelFormat, Precision};
 
 /// How the weights of a panel are packed: known when a kernel is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,9 +49,9 @@ pub(super) enum Scaling {
 impl From<PanelFormat> for Packing {
     fn from(format: PanelFormat) -> Self {
         let (word, scaling) = match format {
-            PanelFormat::Dense(Format::F32) => (Word::F32, Scaling::None),
-            PanelFormat::Dense(Format::F16) => (Word::F16, Scaling::None),
-            PanelFormat::Dense(Format::Bf16) => (Word::Bf16, Scaling::None),
+            PanelFormat::Dense(Precision::F32) => (Word::F32, Scaling::None),
+            PanelFormat::Dense(Precision::F16) => (Word::F16, Scaling::None),
+            PanelFormat::Dense(Precision::Bf16) => (Word::Bf16, Scaling::None),
             PanelFormat::Quantized(GroupFormat::Int8) => (Word::Bytes, Scaling::Scale),
             PanelFormat::Quantized(GroupFormat::Int4) => (Word::Nibbles, Scaling::ScaleOf8),
             PanelFormat::Quantized(GroupFormat::Int8Min) => (Word::Bytes, Scaling::ScaleAndMin),

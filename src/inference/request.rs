@@ -102,54 +102,6 @@ impl GenerateRequest {
         self
     }
 
-    /// Sets [`SamplingParams::top_k`].
-    pub fn with_top_k(mut self, top_k: usize) -> Self {
-        self.sampling.top_k = Some(top_k);
-        self
-    }
-
-    /// Sets [`SamplingParams::top_p`].
-    pub fn with_top_p(mut self, top_p: f32) -> Self {
-        self.sampling.top_p = Some(top_p);
-        self
-    }
-
-    /// Sets [`SamplingParams::min_p`].
-    pub fn with_min_p(mut self, min_p: f32) -> Self {
-        self.sampling.min_p = Some(min_p);
-        self
-    }
-
-    /// Sets [`SamplingParams::typical_p`].
-    pub fn with_typical_p(mut self, typical_p: f32) -> Self {
-        self.sampling.typical_p = Some(typical_p);
-        self
-    }
-
-    /// Sets [`SamplingParams::repetition_penalty`].
-    pub fn with_repetition_penalty(mut self, penalty: f32) -> Self {
-        self.sampling.repetition_penalty = penalty;
-        self
-    }
-
-    /// Sets [`SamplingParams::frequency_penalty`].
-    pub fn with_frequency_penalty(mut self, penalty: f32) -> Self {
-        self.sampling.frequency_penalty = penalty;
-        self
-    }
-
-    /// Sets [`SamplingParams::presence_penalty`].
-    pub fn with_presence_penalty(mut self, penalty: f32) -> Self {
-        self.sampling.presence_penalty = penalty;
-        self
-    }
-
-    /// Adds `bias` for the token `id` to [`SamplingParams::logit_bias`].
-    pub fn with_logit_bias(mut self, id: u32, bias: f32) -> Self {
-        self.sampling.logit_bias.insert(id, bias);
-        self
-    }
-
     /// Sets [`SamplingParams::seed`].
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.sampling.seed = seed;

@@ -9,7 +9,7 @@ use burn::tensor::DType;
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut, from_bytes};
 
 use super::microkernel::LANES;
-use super::number::{Format, Number, with_number};
+use super::number::{Number, Precision, with_number};
 use super::simd::{Isa, WIDTH};
 use int8::{Int8Keys, Int8Values};
 
@@ -33,19 +33,19 @@ pub enum KvFormat {
 impl KvFormat {
     /// The format for a model in `dtype`: F16 and BF16 are kept, all others become F32.
     pub fn of(dtype: DType) -> Self {
-        match Format::of(dtype) {
-            Format::F32 => Self::F32,
-            Format::F16 => Self::F16,
-            Format::Bf16 => Self::Bf16,
+        match Precision::of(dtype) {
+            Precision::F32 => Self::F32,
+            Precision::F16 => Self::F16,
+            Precision::Bf16 => Self::Bf16,
         }
     }
 
     /// The type of the numbers, if they are stored as such.
-    fn numbers(self) -> Option<Format> {
+    fn numbers(self) -> Option<Precision> {
         match self {
-            Self::F32 => Some(Format::F32),
-            Self::F16 => Some(Format::F16),
-            Self::Bf16 => Some(Format::Bf16),
+            Self::F32 => Some(Precision::F32),
+            Self::F16 => Some(Precision::F16),
+            Self::Bf16 => Some(Precision::Bf16),
             Self::Int8 => None,
         }
     }

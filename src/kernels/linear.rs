@@ -11,7 +11,7 @@ use half::bf16;
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
 use super::microkernel::{LANES, panels_at_once, products};
-use super::number::{Format, Number, with_number};
+use super::number::{Number, Precision, with_number};
 #[cfg(target_arch = "x86_64")]
 use super::pairs::amx;
 use super::panels::{PanelFormat, Panels};
@@ -174,7 +174,7 @@ const FEW_PASSES: usize = 6;
 
 impl Product<'_> {
     fn panels<N: Number>(&self, panels: Range<usize>, simd: Simd) {
-        if N::FORMAT == Format::F32 || self.x.passes.len() <= FEW_PASSES {
+        if N::FORMAT == Precision::F32 || self.x.passes.len() <= FEW_PASSES {
             self.few_passes::<Dense<N>>(panels, simd);
             return;
         }

@@ -42,9 +42,9 @@ pub(crate) use linear::LayersOf;
 pub use linear::{Layer, linear};
 #[cfg(feature = "cube")]
 pub(crate) use microkernel::LANES;
-pub use number::Format;
+pub use number::Precision;
 pub use order::sum_along_k;
-pub use panels::{PanelFormat, Panels, StoredGroups, StoredMatrix};
+pub use panels::{PanelFormat, Panels, StoredMatrix};
 pub use quantized::{Activations, GROUP, Group, GroupFormat, Quantized, Rounding, quantize};
 pub use roof::Roof;
 pub use simd::Simd;

@@ -7,54 +7,59 @@ use half::{bf16, f16};
 
 use super::simd::{Isa, WIDTH, widen_one_bf16, widen_one_f16};
 
-/// The type in which numbers are stored.
+/// The type in which numbers are stored: the weights that are not quantized, and keys and values unless they have a
+/// type of their own. On a GPU, activations have it too; on a CPU they are f32.
+///
+/// Independent of the type in a file:
+/// [`Pretrained::precision_of`](crate::pretrained::Pretrained::precision_of) says what that is. F32 represents every
+/// f16 and bf16 number exactly. The others halve the memory and the bytes that each step reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum Precision {
     F32,
     F16,
     Bf16,
 }
 
-impl Format {
+impl Precision {
     /// The storage format of a model in `dtype`: F16 and BF16 are kept, all others become F32.
     pub fn of(dtype: DType) -> Self {
         match dtype {
-            DType::F16 => Format::F16,
-            DType::BF16 => Format::Bf16,
-            _ => Format::F32,
+            DType::F16 => Precision::F16,
+            DType::BF16 => Precision::Bf16,
+            _ => Precision::F32,
         }
     }
 
     /// The name of the type, as the flag `--dtype` takes it.
     pub fn name(self) -> &'static str {
         match self {
-            Format::F32 => "f32",
-            Format::F16 => "f16",
-            Format::Bf16 => "bf16",
+            Precision::F32 => "f32",
+            Precision::F16 => "f16",
+            Precision::Bf16 => "bf16",
         }
     }
 
     /// Burn's type.
     pub fn dtype(self) -> DType {
         match self {
-            Format::F32 => DType::F32,
-            Format::F16 => DType::F16,
-            Format::Bf16 => DType::BF16,
+            Precision::F32 => DType::F32,
+            Precision::F16 => DType::F16,
+            Precision::Bf16 => DType::BF16,
         }
     }
 
     /// Bytes per number.
     pub fn size(self) -> usize {
         match self {
-            Format::F32 => 4,
-            Format::F16 | Format::Bf16 => 2,
+            Precision::F32 => 4,
+            Precision::F16 | Precision::Bf16 => 2,
         }
     }
 }
 
 /// A storage type. [`Number::widen`] is exact for all of them.
 pub(crate) trait Number: Pod + Send + Sync {
-    const FORMAT: Format;
+    const FORMAT: Precision;
 
     /// Reads 16 numbers, as f32, into registers.
     fn widen<I: Isa>(numbers: &[Self; WIDTH]) -> I::Vector;
@@ -82,7 +87,7 @@ pub(crate) trait Number: Pod + Send + Sync {
 }
 
 impl Number for f32 {
-    const FORMAT: Format = Format::F32;
+    const FORMAT: Precision = Precision::F32;
 
     #[inline(always)]
     fn widen<I: Isa>(numbers: &[Self; WIDTH]) -> I::Vector {
@@ -109,7 +114,7 @@ impl Number for f32 {
 }
 
 impl Number for f16 {
-    const FORMAT: Format = Format::F16;
+    const FORMAT: Precision = Precision::F16;
 
     #[inline(always)]
     fn widen<I: Isa>(numbers: &[Self; WIDTH]) -> I::Vector {
@@ -127,7 +132,7 @@ impl Number for f16 {
 }
 
 impl Number for bf16 {
-    const FORMAT: Format = Format::Bf16;
+    const FORMAT: Precision = Precision::Bf16;
 
     #[inline(always)]
     fn widen<I: Isa>(numbers: &[Self; WIDTH]) -> I::Vector {
@@ -144,19 +149,19 @@ impl Number for bf16 {
     }
 }
 
-/// Calls a function that is generic over a [`Number`] with the type for a [`Format`].
+/// Calls a function that is generic over a [`Number`] with the type for a [`Precision`].
 macro_rules! with_number {
     ($format:expr, $N:ident => $body:expr) => {
         match $format {
-            $crate::kernels::Format::F32 => {
+            $crate::kernels::Precision::F32 => {
                 type $N = f32;
                 $body
             }
-            $crate::kernels::Format::F16 => {
+            $crate::kernels::Precision::F16 => {
                 type $N = half::f16;
                 $body
             }
-            $crate::kernels::Format::Bf16 => {
+            $crate::kernels::Precision::Bf16 => {
                 type $N = half::bf16;
                 $body
             }

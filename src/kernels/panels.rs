@@ -6,10 +6,10 @@ use bytemuck::cast_slice;
 use bytes::Bytes;
 
 use super::microkernel::LANES;
-use super::number::{Format, Number, with_number};
+use super::number::{Number, Precision, with_number};
 use super::pairs;
 use super::quantized::{Activations, GROUP, GroupFormat, PackedGroups, with_groups};
-pub use pack::{StoredGroups, StoredMatrix};
+pub use pack::StoredMatrix;
 
 /// A matrix `[n_out, n_in]`, packed into panels of 32 outputs: `[n_out / 32][n_in][32]`.
 ///
@@ -30,7 +30,7 @@ pub struct Panels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PanelFormat {
     /// Each weight as a number.
-    Dense(Format),
+    Dense(Precision),
     /// Integers in groups that share a scale.
     Quantized(GroupFormat),
 }

@@ -180,7 +180,8 @@ fn a_text_that_ends_inside_a_character_shows_that() {
         let (inference, model) = (streaming(), model());
         let begins = |id: &u32| model.tokenizer.token_bytes(*id).as_deref() == Some(&[0xC3][..]);
         let id = (0..320).find(begins).unwrap();
-        let request = endless("Once", 1).with_temperature(0.0).with_logit_bias(id, 100.0);
+        let mut request = endless("Once", 1).with_temperature(0.0);
+        request.sampling.logit_bias.insert(id, 100.0);
         let (outputs, _) = drained(inference.infer(request.with_max_tokens(3)).spawn());
         assert_eq!(ids(&outputs), [id; 3]);
         let texts: Vec<&str> = outputs.iter().map(|output| output.token.as_str()).collect();
@@ -240,19 +241,24 @@ fn requests_that_are_wrong_are_refused_by_the_name_of_their_field() {
     watch(|| {
         let inference = streaming();
         let request = GenerateRequest::new("Once");
+        let sampled = |change: fn(&mut SamplingParams)| {
+            let mut request = request.clone();
+            change(&mut request.sampling);
+            request
+        };
         for (wrong, field) in [
             (request.clone().with_max_tokens(0), "max_tokens"),
             (request.clone().with_stop(""), "stop"),
             (request.clone().with_deadline(Duration::ZERO), "deadline"),
             (request.clone().with_temperature(-1.0), "temperature"),
-            (request.clone().with_top_k(0), "top_k"),
-            (request.clone().with_top_p(1.5), "top_p"),
-            (request.clone().with_min_p(-0.1), "min_p"),
-            (request.clone().with_typical_p(0.0), "typical_p"),
-            (request.clone().with_repetition_penalty(0.0), "repetition_penalty"),
-            (request.clone().with_frequency_penalty(3.0), "frequency_penalty"),
-            (request.clone().with_presence_penalty(f32::NAN), "presence_penalty"),
-            (request.clone().with_logit_bias(3, -101.0), "logit_bias"),
+            (sampled(|sampling| sampling.top_k = Some(0)), "top_k"),
+            (sampled(|sampling| sampling.top_p = Some(1.5)), "top_p"),
+            (sampled(|sampling| sampling.min_p = Some(-0.1)), "min_p"),
+            (sampled(|sampling| sampling.typical_p = Some(0.0)), "typical_p"),
+            (sampled(|sampling| sampling.repetition_penalty = 0.0), "repetition_penalty"),
+            (sampled(|sampling| sampling.frequency_penalty = 3.0), "frequency_penalty"),
+            (sampled(|sampling| sampling.presence_penalty = f32::NAN), "presence_penalty"),
+            (sampled(|sampling| _ = sampling.logit_bias.insert(3, -101.0)), "logit_bias"),
         ] {
             let error = wrong.validate().unwrap_err();
             assert!(
@@ -265,7 +271,8 @@ fn requests_that_are_wrong_are_refused_by_the_name_of_their_field() {
                 "{error}"
             );
         }
-        let outside = inference.infer(request.clone().with_logit_bias(320, 1.0)).run();
+        let outside =
+            inference.infer(sampled(|sampling| _ = sampling.logit_bias.insert(320, 1.0))).run();
         let error = outside.unwrap_err();
         assert!(
             matches!(error, Error::Request(RequestError::Parameter { name: "logit_bias", .. })),
@@ -289,16 +296,17 @@ fn a_request_is_flat_json_in_which_only_the_prompt_is_needed() {
         "logit_bias": {"262": -100, "7": 0.5}}"#;
     let request = GenerateRequest::new("Once")
         .with_max_tokens(5)
-        .with_sampling(SamplingParams { seed: 1, ..SamplingParams::default() })
+        .with_sampling(SamplingParams {
+            top_k: Some(3),
+            logit_bias: [(262, -100.0), (7, 0.5)].into(),
+            ..SamplingParams::default()
+        })
         .with_temperature(0.7)
-        .with_top_k(3)
         .with_seed(9)
         .with_stop(".")
         .with_stop_id(4)
         .with_ignore_eos(true)
         .with_logprobs(2)
-        .with_logit_bias(262, -100.0)
-        .with_logit_bias(7, 0.5)
         .with_deadline(Duration::from_millis(1500));
     assert_eq!(read(json).unwrap(), request);
     assert_eq!(read(r#"{"prompt": [1, 2]}"#).unwrap(), GenerateRequest::new(vec![1, 2]));

@@ -209,7 +209,7 @@ fn a_job_whose_stream_has_ended_is_joined_at_once() {
     watch(|| {
         let inference = streaming();
         let mut job = inference.infer(endless("Once", 1)).spawn();
-        let mut wrong = inference.infer(endless("Once", 1).with_top_k(0)).spawn();
+        let mut wrong = inference.infer(endless("Once", 1).with_temperature(-1.0)).spawn();
         assert_eq!(block_on(&mut job.stream).len(), 200);
         assert!(block_on(&mut wrong.stream).is_empty());
         // The model thread waits in a callback until both are joined.

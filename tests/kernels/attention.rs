@@ -15,9 +15,9 @@ fn one_head() -> BlockLayout {
 fn kept(format: KvFormat, numbers: &[f32]) -> Vec<f32> {
     let numbers_in = |format| numbers.iter().map(|number| stored(format, *number)).collect();
     match format {
-        KvFormat::F32 => numbers_in(Format::F32),
-        KvFormat::F16 => numbers_in(Format::F16),
-        KvFormat::Bf16 => numbers_in(Format::Bf16),
+        KvFormat::F32 => numbers_in(Precision::F32),
+        KvFormat::F16 => numbers_in(Precision::F16),
+        KvFormat::Bf16 => numbers_in(Precision::Bf16),
         KvFormat::Int8 => numbers.chunks(16).flat_map(kept_in_int8).collect(),
     }
 }

@@ -1,5 +1,7 @@
 //! Linear layers and their matrices.
 
+use std::ops::Range;
+
 use super::*;
 
 #[test]
@@ -43,7 +45,7 @@ fn a_linear_layer_sums_in_one_order() {
 
 /// A number in bf16, or 0 below 2^-56.
 fn in_bf16(number: f32) -> f32 {
-    let rounded = stored(Format::Bf16, number);
+    let rounded = stored(Precision::Bf16, number);
     if rounded.abs() < 2.0f32.powi(-56) {
         0.0
     } else {
@@ -73,7 +75,7 @@ fn activations_in_bf16_are_summed_as_a_matrix_unit_does() {
             for n_in in [1, 2, 7, 32, 63, 96] {
                 let mut numbers = Numbers::new((n_out * n_in) as u64, wild);
                 let weights = numbers.take(n_out * n_in);
-                let panels = pack(&weights, [n_out, n_in], Format::Bf16);
+                let panels = pack(&weights, [n_out, n_in], Precision::Bf16);
                 let panels = panels.with_activations(Activations::Bf16);
                 for rows in (1..=17).chain([33, 73]) {
                     let x = numbers.take(rows * n_in);
@@ -219,10 +221,10 @@ fn layers_of_several_formats_take_the_same_inputs() {
     let weights = numbers.take(n_out * n_in);
     let quantized = |format| quantize(&weights, [n_out, n_in], format, Rounding::Nearest);
     let all = [
-        pack(&weights, [n_out, n_in], Format::F32),
+        pack(&weights, [n_out, n_in], Precision::F32),
         quantized(Quantized::Int4),
         quantized(Quantized::Int8).with_activations(Activations::Int8),
-        pack(&weights, [n_out, n_in], Format::Bf16).with_activations(Activations::Bf16),
+        pack(&weights, [n_out, n_in], Precision::Bf16).with_activations(Activations::Bf16),
     ];
     let layers = all.each_ref().map(|weights| Layer { weights, bias: None });
     for rows in [1, 5, 40] {
@@ -274,8 +276,8 @@ fn groups_of_files_are_kept_and_summed_in_one_order() {
                 groups.copy_from_slice(&rows[output]);
                 Ok(())
             };
-            let stored = kernels::StoredGroups { format, read_row: &read_row };
-            let panels = Panels::from_groups(&stored, [n_out, n_in], &mut Arena::new(0)).unwrap();
+            let shape = [n_out, n_in];
+            let panels = Panels::from_groups(&read_row, shape, format, &mut Arena::new(0)).unwrap();
             let scale = |group: &Group, k: usize| group.scales[k * parts / GROUP];
             for (output, groups) in rows.iter().enumerate() {
                 let mut found = vec![0.0; n_in];
@@ -415,13 +417,19 @@ fn an_embedding_is_a_row_of_the_matrix() {
 
 /// Its panels would be memory that nothing has written.
 #[test]
-#[should_panic(expected = "must call the function")]
+#[should_panic(expected = "memory that nothing writes")]
 fn a_matrix_that_is_not_read_is_refused() {
-    let stored = kernels::StoredMatrix {
-        format: Format::F32,
-        length: 32 * 2 * size_of::<f32>(),
-        is_transposed: false,
-        read: &|_, _| Ok(()),
-    };
-    Panels::pack(&stored, [32, 2], Format::F32, &mut Arena::new(0)).unwrap();
+    struct Unread;
+    impl kernels::StoredMatrix for Unread {
+        fn precision(&self) -> Precision {
+            Precision::F32
+        }
+        fn length(&self) -> usize {
+            32 * 2 * size_of::<f32>()
+        }
+        fn bytes<'b>(&'b self, _: Range<usize>, _: &'b mut Vec<u8>) -> slowburn::Result<&'b [u8]> {
+            Ok(&[])
+        }
+    }
+    Panels::pack(&Unread, [32, 2], Precision::F32, &mut Arena::new(0)).unwrap();
 }

@@ -8,11 +8,11 @@ mod quantized;
 
 use half::{bf16, f16};
 use slowburn::kernels::{
-    self, Activations, Arena, Cpu, Format, GROUP, Layer, Panels, Quantized, Rounding, Simd,
+    self, Activations, Arena, Cpu, GROUP, Layer, Panels, Precision, Quantized, Rounding, Simd,
 };
 use slowburn::model::config::Activation;
 
-const FORMATS: [Format; 3] = [Format::F32, Format::F16, Format::Bf16];
+const FORMATS: [Precision; 3] = [Precision::F32, Precision::F16, Precision::Bf16];
 
 fn cpus() -> Vec<Cpu> {
     let ways = Simd::available().into_iter().flat_map(|simd| [1, 3].map(|n| (simd, n)));
@@ -60,39 +60,20 @@ impl Numbers {
 }
 
 /// What a number becomes when it is stored.
-fn stored(format: Format, number: f32) -> f32 {
+fn stored(format: Precision, number: f32) -> f32 {
     match format {
-        Format::F32 => number,
-        Format::F16 => f16::from_f32(number).to_f32(),
-        Format::Bf16 => bf16::from_f32(number).to_f32(),
+        Precision::F32 => number,
+        Precision::F16 => f16::from_f32(number).to_f32(),
+        Precision::Bf16 => bf16::from_f32(number).to_f32(),
     }
 }
 
-fn pack(weights: &[f32], shape: [usize; 2], format: Format) -> Panels {
-    in_file(weights, |matrix| {
-        Panels::pack(matrix, shape, format, &mut Arena::new(0)).unwrap()
-    })
+fn pack(weights: &[f32], shape: [usize; 2], format: Precision) -> Panels {
+    Panels::pack(&weights, shape, format, &mut Arena::new(0)).unwrap()
 }
 
 fn quantize(weights: &[f32], shape: [usize; 2], format: Quantized, rounding: Rounding) -> Panels {
-    in_file(weights, |matrix| {
-        Panels::quantize(matrix, shape, format, rounding, &mut Arena::new(0)).unwrap()
-    })
-}
-
-/// Calls a function with a matrix as a file stores it, in f32.
-fn in_file<T>(weights: &[f32], use_matrix: impl FnOnce(&kernels::StoredMatrix<'_>) -> T) -> T {
-    let bytes: Vec<u8> = weights.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let read = |range: std::ops::Range<usize>, use_bytes: &mut dyn FnMut(&[u8])| {
-        use_bytes(&bytes[range]);
-        Ok(())
-    };
-    use_matrix(&kernels::StoredMatrix {
-        format: Format::F32,
-        length: bytes.len(),
-        is_transposed: false,
-        read: &read,
-    })
+    Panels::quantize(&weights, shape, format, rounding, &mut Arena::new(0)).unwrap()
 }
 
 /// All NaNs are one: which of two that meet survives differs between processors.

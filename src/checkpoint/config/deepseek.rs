@@ -100,14 +100,11 @@ pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelC
         },
         ..LayerConfig::plain(rope.clone())
     })?;
-    let attention_bias = file.attention_bias.unwrap_or(false);
     let llama = LlamaConfig {
         layers,
-        qkv_bias: attention_bias,
-        o_bias: attention_bias,
         latent: Some(latent),
         attention_scale: Some(scale),
-        ..LlamaConfig::plain(rope)
+        ..file.plain(rope)
     };
     file.model(llama, (head_dim, context), origin)
 }

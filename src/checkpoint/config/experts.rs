@@ -47,14 +47,7 @@ pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
         },
         ..LayerConfig::plain(rope.clone())
     })?;
-    let attention_bias = file.attention_bias.unwrap_or(false);
-    let llama = LlamaConfig {
-        layers,
-        qkv_bias: attention_bias,
-        o_bias: attention_bias,
-        qk_norm: Some(QkNorm::Head),
-        ..LlamaConfig::plain(rope)
-    };
+    let llama = LlamaConfig { layers, qk_norm: Some(QkNorm::Head), ..file.plain(rope) };
     file.model(llama, (head_dim, context), origin)
 }
 

@@ -67,7 +67,6 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         let some = "a window, as some layers have one";
         return Err(unsupported(origin, "sliding_window", None::<usize>, some));
     }
-    let attention_bias = file.attention_bias.unwrap_or(false);
     let cap = |value: Option<f64>, field| {
         value.map(|value| positive(Some(value), field, origin)).transpose()
     };
@@ -75,15 +74,13 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let scalar = positive(Some(scalar), "query_pre_attn_scalar", origin)?;
     let llama = LlamaConfig {
         layers,
-        qkv_bias: attention_bias,
-        o_bias: attention_bias,
         qk_norm: Some(QkNorm::Head),
         one_plus_norms: true,
         embedding_scale: Some((file.hidden_size as f64).sqrt()),
         attention_scale: Some(LlamaConfig::inverse_root(scalar)),
         attention_softcap: cap(own.attn_logit_softcapping, "attn_logit_softcapping")?,
         logit_softcap: cap(own.final_logit_softcapping, "final_logit_softcapping")?,
-        ..LlamaConfig::plain(full)
+        ..file.plain(full)
     };
     let bend = own.hidden_activation.as_deref();
     let bend = activation(bend, Activation::GeluTanh, "hidden_activation", origin)?;

@@ -219,13 +219,10 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         let some = "a window, as some layers have one";
         return Err(unsupported(origin, "sliding_window", None::<usize>, some));
     }
-    let attention_bias = file.attention_bias.unwrap_or(false);
     let cap = own.final_logit_softcapping;
     let cap = cap.map(|cap| positive(Some(cap), "final_logit_softcapping", origin));
     let llama = LlamaConfig {
         layers,
-        qkv_bias: attention_bias,
-        o_bias: attention_bias,
         qk_norm: Some(QkNorm::Head),
         value_norm: true,
         layer_embedding: own.layer_embedding(&file, origin)?,
@@ -233,7 +230,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         embedding_scale: Some((file.hidden_size as f64).sqrt()),
         attention_scale: Some(1.0),
         logit_softcap: cap.transpose()?,
-        ..LlamaConfig::plain(RopeConfig::new(1.0))
+        ..file.plain(RopeConfig::new(1.0))
     };
     let bend = own.hidden_activation.as_deref();
     let bend = activation(bend, Activation::GeluTanh, "hidden_activation", origin)?;

@@ -57,14 +57,8 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
             ..LayerConfig::plain(rope.clone())
         }
     })?;
-    let attention_bias = file.attention_bias.unwrap_or(true);
-    let llama = LlamaConfig {
-        layers,
-        qkv_bias: attention_bias,
-        o_bias: attention_bias,
-        sinks: true,
-        ..LlamaConfig::plain(rope)
-    };
+    file.attention_bias.get_or_insert(true);
+    let llama = LlamaConfig { layers, sinks: true, ..file.plain(rope) };
     let config = file.model(llama, (head_dim, context), origin)?;
     Ok(ModelConfig { activation: Activation::ClampedSilu, ..config })
 }

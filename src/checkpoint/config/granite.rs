@@ -25,16 +25,13 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let head_dim = file.head_dim();
     let (rope, context) = file.rope(Defaults { head_dim, ..Defaults::default() }, origin)?;
     let multiplier = |value: Option<f64>, field| positive(value.or(Some(1.0)), field, origin);
-    let attention_bias = file.attention_bias.unwrap_or(false);
     let llama = LlamaConfig {
-        qkv_bias: attention_bias,
-        o_bias: attention_bias,
         mlp_bias: file.mlp_bias.unwrap_or(false),
         embedding_scale: Some(multiplier(own.embedding_multiplier, "embedding_multiplier")?),
         attention_scale: Some(multiplier(own.attention_multiplier, "attention_multiplier")?),
         residual_scale: Some(multiplier(own.residual_multiplier, "residual_multiplier")?),
         logit_scale: Some(1.0 / multiplier(own.logits_scaling, "logits_scaling")?),
-        ..LlamaConfig::plain(rope)
+        ..file.plain(rope)
     };
     file.model(llama, (head_dim, context), origin)
 }

@@ -148,6 +148,12 @@ impl LlamaFile {
         self.model(llama, shape, origin)
     }
 
+    /// A Llama with this RoPE, and with the biases of attention that the file has.
+    pub(super) fn plain(&self, rope: RopeConfig) -> LlamaConfig {
+        let bias = self.attention_bias.unwrap_or(false);
+        LlamaConfig { qkv_bias: bias, o_bias: bias, ..LlamaConfig::plain(rope) }
+    }
+
     pub(super) fn head_dim(&self) -> usize {
         self.head_dim.unwrap_or(self.hidden_size / self.num_attention_heads.max(1))
     }

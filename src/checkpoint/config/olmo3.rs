@@ -41,13 +41,10 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
             ..LayerConfig::plain(if slides { &sliding } else { &full }.clone())
         }
     })?;
-    let attention_bias = file.attention_bias.unwrap_or(false);
     let llama = LlamaConfig {
         layers,
-        qkv_bias: attention_bias,
-        o_bias: attention_bias,
         qk_norm: Some(QkNorm::Projection),
-        ..LlamaConfig::plain(full)
+        ..file.plain(full)
     };
     let shape = (file.head_dim(), file.max_position_embeddings);
     file.model(llama, shape, origin)

@@ -115,15 +115,12 @@ fn with_mlp(json: &[u8], mlp: &Mlp, origin: &str) -> Result<ModelConfig> {
             false => LayerConfig { mixer: Mixer::DeltaRule(rule), rope: None, ..attention },
         }
     })?;
-    let attention_bias = file.attention_bias.unwrap_or(false);
     let llama = LlamaConfig {
         layers,
-        qkv_bias: attention_bias,
-        o_bias: attention_bias,
         attention_gate: true,
         qk_norm: Some(QkNorm::Head),
         one_plus_norms: true,
-        ..LlamaConfig::plain(rope)
+        ..file.plain(rope)
     };
     if let Some(other) = own.hidden_act.filter(|name| name != "silu") {
         return Err(unsupported(origin, "hidden_act", other, "`silu`"));

@@ -46,13 +46,10 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         }
     })?;
     // ANCHOR_END: layers
-    let attention_bias = file.attention_bias.unwrap_or(false);
     let llama = LlamaConfig {
         layers,
-        qkv_bias: attention_bias,
-        o_bias: attention_bias,
         mlp_bias: file.mlp_bias.unwrap_or(false),
-        ..LlamaConfig::plain(rope)
+        ..file.plain(rope)
     };
     file.tied_model(llama, (head_dim, context), origin)
 }

@@ -13,7 +13,7 @@ use crate::checkpoint::quantization::Quantization;
 use crate::checkpoint::safetensors::RawTensor;
 use crate::checkpoint::weight_file::{StoredTensor, WeightFile};
 use crate::error::{Error, LoadError, Result};
-use crate::kernels::Arena;
+use crate::kernels::{Arena, StoredMatrix};
 use crate::model::{Columns, Role};
 
 pub(super) struct Files<'a> {
@@ -63,11 +63,6 @@ impl<'a> Files<'a> {
         self.file_of.contains_key(name)
     }
 
-    /// Whether matrices of this role are stored as `[in, out]`.
-    pub(super) fn has_transposed(&self, role: Role) -> bool {
-        role == Role::Transposed && self.files.iter().all(WeightFile::has_transposed)
-    }
-
     /// Looks up a matrix of shape `[out, in]`, and marks it as used.
     pub(super) fn find_matrix(
         &self,
@@ -111,12 +106,10 @@ impl<'a> Files<'a> {
             let shape = [columns.count, n_in, columns.step * n_out];
             return self.find(name, &shape)?.columns(columns, [n_out, n_in]);
         }
-        let shape = if self.has_transposed(role) {
-            [n_in, n_out]
-        } else {
-            [n_out, n_in]
-        };
-        self.find(name, &shape)
+        if role == Role::Transposed && self.files.iter().all(WeightFile::has_transposed) {
+            return self.find(name, &[n_in, n_out])?.transposed(n_out);
+        }
+        self.find(name, &[n_out, n_in])
     }
 
     /// Looks up a vector, the bias of a matrix of this role, and marks it as used.

@@ -4,16 +4,15 @@
 use burn::tensor::Device;
 
 use super::{Source, Weights};
-use crate::checkpoint::convert;
 #[cfg(feature = "cube")]
 use crate::cube;
 use crate::device::{computes_on_host, has_cubes, has_kernels};
 #[cfg(feature = "cube")]
 use crate::error::DeviceError;
 use crate::error::{LoadError, Result};
-use crate::kernels::GroupFormat;
 #[cfg(feature = "cube")]
 use crate::kernels::Panels;
+use crate::kernels::{GroupFormat, Precision};
 use crate::memory;
 use crate::model::Role;
 use crate::storage::MatrixFormat;
@@ -57,7 +56,7 @@ impl Weights<'_> {
             return 0;
         };
         let bytes_of = |name: &str, numbers: usize, blocks: Option<GroupFormat>| {
-            let dense = |dtype| numbers as u128 * convert::stored_as(dtype).size() as u128;
+            let dense = |dtype| numbers as u128 * Precision::of(dtype).size() as u128;
             if !has_kernels(&self.device) && !has_cubes(&self.device) {
                 return dense(self.dtype);
             }

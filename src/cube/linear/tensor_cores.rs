@@ -16,7 +16,7 @@ use crate::cube::element;
 use crate::cube::tensor_cores::{
     PAIRS, PLANE, ROWS, has_instruction, inputs_of, multiply, output_of,
 };
-use crate::kernels::{Format, GROUP, LANES, PanelFormat};
+use crate::kernels::{GROUP, LANES, PanelFormat, Precision};
 
 /// Of the inputs of a row.
 const SLICES: usize = 8;
@@ -37,8 +37,8 @@ const MOST_CUBES: usize = 65_535;
 /// Whether the device has the instruction for these, and the matrices are stored for it.
 pub(super) fn can_multiply(client: &Client, dtype: DType, matrices: &Matrices) -> bool {
     let is_stored = match dtype {
-        DType::F16 => matrices.format == PanelFormat::Dense(Format::F16),
-        DType::BF16 => matrices.format == PanelFormat::Dense(Format::Bf16),
+        DType::F16 => matrices.format == PanelFormat::Dense(Precision::F16),
+        DType::BF16 => matrices.format == PanelFormat::Dense(Precision::Bf16),
         _ => false,
     };
     is_stored && matrices.n_in.is_multiple_of(GROUP) && has_instruction(client, dtype)

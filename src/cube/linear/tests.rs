@@ -1,20 +1,17 @@
 //! Products and lookups on each device that this machine has, beside the same panels on the CPU.
 
-use std::ops::Range;
-
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 use crate::cube::devices;
 use crate::kernels::{
-    Arena, Format, GROUP, Group, GroupFormat, PanelFormat, Panels, Quantized, Rounding,
-    StoredGroups, StoredMatrix,
+    Arena, GROUP, Group, GroupFormat, PanelFormat, Panels, Precision, Quantized, Rounding,
 };
 use crate::model::linear::{DevicePanels, Linear, Weight};
 
 const FORMATS: [PanelFormat; 8] = [
-    PanelFormat::Dense(Format::F32),
-    PanelFormat::Dense(Format::F16),
-    PanelFormat::Dense(Format::Bf16),
+    PanelFormat::Dense(Precision::F32),
+    PanelFormat::Dense(Precision::F16),
+    PanelFormat::Dense(Precision::Bf16),
     PanelFormat::Quantized(GroupFormat::Int8),
     PanelFormat::Quantized(GroupFormat::Int4),
     PanelFormat::Quantized(GroupFormat::Int8Min),
@@ -49,9 +46,9 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
 fn panels(format: PanelFormat, [n_out, n_in]: [usize; 2]) -> Panels {
     let weights = numbers(n_out * n_in, 7);
     match format {
-        PanelFormat::Dense(format) => with_stored(&weights, |stored| {
-            Panels::pack(stored, [n_out, n_in], format, &mut Arena::new(0))
-        }),
+        PanelFormat::Dense(format) => {
+            Panels::pack(&&weights[..], [n_out, n_in], format, &mut Arena::new(0)).unwrap()
+        }
         PanelFormat::Quantized(GroupFormat::Int8) => quantized(&weights, n_out, Quantized::Int8),
         PanelFormat::Quantized(GroupFormat::Int4) => quantized(&weights, n_out, Quantized::Int4),
         PanelFormat::Quantized(format) => {
@@ -62,30 +59,14 @@ fn panels(format: PanelFormat, [n_out, n_in]: [usize; 2]) -> Panels {
                 }
                 Ok(())
             };
-            let stored = StoredGroups { format, read_row: &read_row };
-            Panels::from_groups(&stored, shape, &mut Arena::new(0)).unwrap()
+            Panels::from_groups(&read_row, shape, format, &mut Arena::new(0)).unwrap()
         }
     }
 }
 
-fn with_stored(
-    weights: &[f32],
-    pack: impl FnOnce(&StoredMatrix<'_>) -> crate::Result<Panels>,
-) -> Panels {
-    let bytes: &[u8] = bytemuck::cast_slice(weights);
-    let read = |range: Range<usize>, use_bytes: &mut dyn FnMut(&[u8])| {
-        use_bytes(&bytes[range]);
-        Ok(())
-    };
-    let (format, length) = (Format::F32, bytes.len());
-    pack(&StoredMatrix { format, length, is_transposed: false, read: &read }).unwrap()
-}
-
 fn quantized(weights: &[f32], n_out: usize, format: Quantized) -> Panels {
     let shape = [n_out, weights.len() / n_out];
-    with_stored(weights, |stored| {
-        Panels::quantize(stored, shape, format, Rounding::Nearest, &mut Arena::new(0))
-    })
+    Panels::quantize(&weights, shape, format, Rounding::Nearest, &mut Arena::new(0)).unwrap()
 }
 
 /// A group with every integer of the format, and scales that are not powers of 2.

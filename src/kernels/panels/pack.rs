@@ -12,35 +12,38 @@ use crate::kernels::arena::Arena;
 use crate::kernels::cpu::Cpu;
 use crate::kernels::disjoint::Disjoint;
 use crate::kernels::microkernel::LANES;
-use crate::kernels::number::{Format, Number, with_number};
+use crate::kernels::number::{Number, Precision, with_number};
 use crate::kernels::quantized::{
     GROUP, Group, GroupFormat, PackedGroups, Quantized, Rounding, quantize, with_groups,
 };
 
 /// A matrix in a file: little-endian numbers, which need not be aligned.
-pub struct StoredMatrix<'a> {
-    pub format: Format,
-    /// The size, in bytes.
-    pub length: usize,
-    /// Whether the file stores it as `[n_in, n_out]`.
-    pub is_transposed: bool,
-    /// Reads a range of the bytes.
-    pub read: &'a Read<'a>,
+pub trait StoredMatrix: Sync {
+    fn precision(&self) -> Precision;
+
+    /// The size of the numbers, in bytes.
+    fn length(&self) -> usize;
+
+    /// The bytes in `range`. What is not in memory goes through `buffer`.
+    ///
+    /// # Errors
+    /// Bytes that cannot be read.
+    fn bytes<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]>;
 }
 
-/// A matrix in a file whose weights are stored in groups.
-pub struct StoredGroups<'a> {
-    /// A format that holds every value of the groups.
-    pub format: GroupFormat,
-    /// Reads the groups of one output, `[n_in / GROUP]`.
-    pub read_row: &'a ReadRow<'a>,
+impl StoredMatrix for &[f32] {
+    fn precision(&self) -> Precision {
+        Precision::F32
+    }
+
+    fn length(&self) -> usize {
+        size_of_val(*self)
+    }
+
+    fn bytes<'b>(&'b self, range: Range<usize>, _: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        Ok(&cast_slice(self)[range])
+    }
 }
-
-/// Fills in the groups of an output.
-pub type ReadRow<'a> = dyn Fn(usize, &mut [Group]) -> Result<()> + Sync + 'a;
-
-/// Calls a function with the bytes of a range, unless it fails.
-pub type Read<'a> = dyn Fn(Range<usize>, &mut dyn FnMut(&[u8])) -> Result<()> + Sync + 'a;
 
 // Files store numbers in little-endian order, so their bytes need no conversion here.
 const _: () = assert!(cfg!(target_endian = "little"));
@@ -53,18 +56,17 @@ impl Panels {
     /// Bytes that cannot be read.
     ///
     /// # Panics
-    /// Where `stored` does not hold `n_out * n_in` numbers, or its `read` neither fails nor calls the
-    /// function that it is given.
+    /// Where `stored` does not hold `n_out * n_in` numbers.
     pub fn pack(
-        stored: &StoredMatrix<'_>,
+        stored: &dyn StoredMatrix,
         [n_out, n_in]: [usize; 2],
-        format: Format,
+        format: Precision,
         arena: &mut Arena,
     ) -> Result<Self> {
-        assert_eq!(stored.length, n_out * n_in * stored.format.size());
+        assert_eq!(stored.length(), n_out * n_in * stored.precision().size());
         let length = n_out.next_multiple_of(LANES) * n_in * format.size();
         let bytes = arena.store(length, |memory| {
-            with_number!(stored.format, S => with_number!(format, N => {
+            with_number!(stored.precision(), S => with_number!(format, N => {
                 pack_panels(stored, [n_out, n_in], memory, |rows, panel| {
                     pack_rows::<S, N>(rows, n_in, panel);
                 })
@@ -79,20 +81,19 @@ impl Panels {
     /// Bytes that cannot be read.
     ///
     /// # Panics
-    /// Where `stored` does not hold `n_out * n_in` numbers, or its `read` neither fails nor calls the
-    /// function that it is given.
+    /// Where `stored` does not hold `n_out * n_in` numbers.
     pub fn quantize(
-        stored: &StoredMatrix<'_>,
+        stored: &dyn StoredMatrix,
         [n_out, n_in]: [usize; 2],
         format: Quantized,
         rounding: Rounding,
         arena: &mut Arena,
     ) -> Result<Self> {
-        assert_eq!(stored.length, n_out * n_in * stored.format.size());
+        assert_eq!(stored.length(), n_out * n_in * stored.precision().size());
         let groups = GroupFormat::from(format);
         let length = n_out.div_ceil(LANES) * n_in.div_ceil(GROUP) * groups.bytes_of_1024();
         let bytes = arena.store(length, |memory| {
-            with_number!(stored.format, S => {
+            with_number!(stored.precision(), S => {
                 pack_panels(stored, [n_out, n_in], memory, |rows, panel| {
                     quantize_rows::<S>(rows, n_in, format, rounding, panel);
                 })
@@ -101,8 +102,8 @@ impl Panels {
         Ok(Self::new(PanelFormat::Quantized(groups), [n_out, n_in], bytes))
     }
 
-    /// Packs a matrix `[n_out, n_in]` that a file stores in groups, each value exactly. All threads
-    /// of the current [`Cpu`] take part.
+    /// Packs a matrix `[n_out, n_in]` that a file stores in groups, as a `format` that holds every value of them.
+    /// `read_row` fills in the groups of an output, `[n_in / GROUP]`. All threads of the current [`Cpu`] take part.
     ///
     /// # Errors
     /// Groups that cannot be read.
@@ -110,27 +111,28 @@ impl Panels {
     /// # Panics
     /// Where `n_in` is no multiple of [`GROUP`].
     pub fn from_groups(
-        stored: &StoredGroups<'_>,
+        read_row: &(dyn Fn(usize, &mut [Group]) -> Result<()> + Sync),
         [n_out, n_in]: [usize; 2],
+        format: GroupFormat,
         arena: &mut Arena,
     ) -> Result<Self> {
         assert!(n_in.is_multiple_of(GROUP));
-        let panel = n_in / GROUP * stored.format.bytes_of_1024();
+        let panel = n_in / GROUP * format.bytes_of_1024();
         let bytes = arena.store(n_out.div_ceil(LANES) * panel, |memory| {
             for_each_panel(n_out, memory, |outputs, panel| {
                 let mut groups = vec![[Group::ZERO; LANES]; n_in / GROUP];
                 let mut row = vec![Group::ZERO; n_in / GROUP];
                 for (lane, output) in outputs.enumerate() {
-                    (stored.read_row)(output, &mut row)?;
+                    read_row(output, &mut row)?;
                     for (groups, group) in groups.iter_mut().zip(&row) {
                         groups[lane] = *group;
                     }
                 }
-                pack_groups(&groups, stored.format, panel);
+                pack_groups(&groups, format, panel);
                 Ok(())
             })
         })?;
-        Ok(Self::new(PanelFormat::Quantized(stored.format), [n_out, n_in], bytes))
+        Ok(Self::new(PanelFormat::Quantized(format), [n_out, n_in], bytes))
     }
 
     /// Packs an f32 matrix, stored as `[n_out][n_in]`.
@@ -138,14 +140,7 @@ impl Panels {
     /// # Errors
     /// None: reading from memory does not fail.
     pub fn from_numbers(numbers: &[f32], shape: [usize; 2]) -> Result<Self> {
-        let bytes: &[u8] = cast_slice(numbers);
-        let read = |range: Range<usize>, use_bytes: &mut dyn FnMut(&[u8])| {
-            use_bytes(&bytes[range]);
-            Ok(())
-        };
-        let (length, format) = (bytes.len(), Format::F32);
-        let stored = StoredMatrix { format, length, is_transposed: false, read: &read };
-        Self::pack(&stored, shape, format, &mut Arena::new(0))
+        Self::pack(&numbers, shape, Precision::F32, &mut Arena::new(0))
     }
 }
 
@@ -155,34 +150,18 @@ const STRIP: usize = 64;
 /// Packs all panels: calls `pack_rows` with up to 32 rows, as the file stores them, and the memory
 /// of their panel, all of which it must write.
 fn pack_panels(
-    stored: &StoredMatrix<'_>,
+    stored: &dyn StoredMatrix,
     [n_out, n_in]: [usize; 2],
     memory: &mut [MaybeUninit<u8>],
     pack_rows: impl Fn(&[u8], &mut [MaybeUninit<u8>]) + Sync,
 ) -> Result<()> {
-    let row = n_in * stored.format.size();
-    // The outputs of a panel are not contiguous in a transposed matrix, so the whole matrix is read
-    // first.
-    let mut whole = None;
-    if stored.is_transposed {
-        (stored.read)(0..stored.length, &mut |bytes| whole = Some(bytes.to_vec()))?;
-    }
-    for_each_panel(n_out, memory, |outputs, memory| match &whole {
-        Some(matrix) => {
-            pack_rows(&columns(matrix, n_out, outputs, stored.format.size()), memory);
-            Ok(())
-        }
-        None => {
-            let rows = outputs.start * row..outputs.end * row;
-            let mut is_packed = false;
-            (stored.read)(rows, &mut |rows| {
-                pack_rows(rows, memory);
-                is_packed = true;
-            })?;
-            // Nothing has written the memory otherwise.
-            assert!(is_packed, "`read` must call the function that it is given");
-            Ok(())
-        }
+    let row = n_in * stored.precision().size();
+    for_each_panel(n_out, memory, |outputs, memory| {
+        let (range, mut buffer) = (outputs.start * row..outputs.end * row, Vec::new());
+        let rows = stored.bytes(range.clone(), &mut buffer)?;
+        assert_eq!(rows.len(), range.len(), "memory that nothing writes");
+        pack_rows(rows, memory);
+        Ok(())
     })
 }
 
@@ -226,19 +205,6 @@ fn pack_rows<S: Number, N: Number>(rows: &[u8], n_in: usize, panel: &mut [MaybeU
     }
 }
 // ANCHOR_END: pack_rows
-
-/// The columns `outputs` of a matrix `[n_in][n_out]` with numbers of `size` bytes, as rows.
-fn columns(matrix: &[u8], n_out: usize, outputs: Range<usize>, size: usize) -> Vec<u8> {
-    let n_in = matrix.len() / (n_out * size);
-    let mut rows = vec![0; outputs.len() * n_in * size];
-    for (input, numbers) in matrix.chunks_exact(n_out * size).enumerate() {
-        let numbers = numbers[outputs.start * size..outputs.end * size].chunks_exact(size);
-        for (row, number) in rows.chunks_exact_mut(n_in * size).zip(numbers) {
-            row[input * size..(input + 1) * size].copy_from_slice(number);
-        }
-    }
-    rows
-}
 
 // ANCHOR: quantize_rows
 /// Quantizes up to 32 rows of `n_in` numbers, `[outputs][n_in]`, as the groups of one panel.

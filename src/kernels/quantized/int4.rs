@@ -1,9 +1,13 @@
 //! 4-bit integers.
 
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, RoundedGroup, widen_f16};
+use super::{
+    GROUP, Group, GroupFormat, LANES, PackedGroups, PackedIntegers, RoundedGroup, widen_f16,
+};
 use crate::kernels::microkernel::{multiply_add, vectors};
 use crate::kernels::simd::{Isa, WIDTH, nibble_plus_16};
 
@@ -15,7 +19,7 @@ pub(super) const NIBBLES: usize = 8;
 /// bits.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Nibbles([[u32; LANES]; GROUP / NIBBLES]);
+pub struct Nibbles([[u32; LANES]; GROUP / NIBBLES]);
 
 /// 4.5 bits for each weight. 8 is added to the integers that are stored.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -47,10 +51,12 @@ impl Nibbles {
         }
         Self(nibbles)
     }
+}
 
-    /// The `k`-th nibbles, plus 16.
+/// The nibbles, plus 16.
+impl PackedIntegers for Nibbles {
     #[inline(always)]
-    fn plus_16(&self, k: usize) -> [f32; LANES] {
+    fn get(&self, k: usize) -> [f32; LANES] {
         let mut numbers = [0.0; LANES];
         for (number, word) in numbers.iter_mut().zip(&self.0[k / NIBBLES]) {
             *number = nibble_plus_16(*word, 4 * (k % NIBBLES) as u32);
@@ -58,7 +64,6 @@ impl Nibbles {
         numbers
     }
 
-    /// [`plus_16`](Self::plus_16) for all `k`.
     #[inline(always)]
     fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
         let (of_words, _) = integers.as_chunks_mut::<NIBBLES>();
@@ -74,6 +79,32 @@ impl Nibbles {
             widen::<I, 28>(words, &mut integers[7]);
         }
     }
+
+    #[inline(always)]
+    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+        nibbles: [&Self; P],
+        first: usize,
+        _: Range<usize>,
+        x: &[[f32; M]; GROUP],
+        sums: &mut [[[I::Vector; V]; M]; P],
+    ) {
+        let (words_of_x, _) = x.as_chunks::<NIBBLES>();
+        for (word, x) in words_of_x.iter().enumerate() {
+            let mut words = [&[[0; WIDTH]; LANES / WIDTH]; P];
+            for p in 0..P {
+                words[p] = vectors(&nibbles[p].0[word]);
+            }
+            // Eight calls and no loop: each shifts by a constant.
+            add::<I, M, P, V, 0>(words, first, &x[0], sums);
+            add::<I, M, P, V, 4>(words, first, &x[1], sums);
+            add::<I, M, P, V, 8>(words, first, &x[2], sums);
+            add::<I, M, P, V, 12>(words, first, &x[3], sums);
+            add::<I, M, P, V, 16>(words, first, &x[4], sums);
+            add::<I, M, P, V, 20>(words, first, &x[5], sums);
+            add::<I, M, P, V, 24>(words, first, &x[6], sums);
+            add::<I, M, P, V, 28>(words, first, &x[7], sums);
+        }
+    }
 }
 
 /// The nibbles that begin at `BIT`, plus 16.
@@ -82,32 +113,6 @@ fn widen<I: Isa, const BIT: u32>(words: &[u32; LANES], integers: &mut [f32; LANE
     let (integers, _) = integers.as_chunks_mut::<WIDTH>();
     for (words, integers) in vectors(words).iter().zip(integers) {
         I::store(I::widen_nibbles::<BIT>(words), integers);
-    }
-}
-
-/// [`PackedGroups::multiply`], by the nibbles of each word.
-#[inline(always)]
-fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
-    nibbles: [&Nibbles; P],
-    first: usize,
-    x: &[[f32; M]; GROUP],
-    sums: &mut [[[I::Vector; V]; M]; P],
-) {
-    let (words_of_x, _) = x.as_chunks::<NIBBLES>();
-    for (word, x) in words_of_x.iter().enumerate() {
-        let mut words = [&[[0; WIDTH]; LANES / WIDTH]; P];
-        for p in 0..P {
-            words[p] = vectors(&nibbles[p].0[word]);
-        }
-        // Eight calls and no loop: each shifts by a constant.
-        add::<I, M, P, V, 0>(words, first, &x[0], sums);
-        add::<I, M, P, V, 4>(words, first, &x[1], sums);
-        add::<I, M, P, V, 8>(words, first, &x[2], sums);
-        add::<I, M, P, V, 12>(words, first, &x[3], sums);
-        add::<I, M, P, V, 16>(words, first, &x[4], sums);
-        add::<I, M, P, V, 20>(words, first, &x[5], sums);
-        add::<I, M, P, V, 24>(words, first, &x[6], sums);
-        add::<I, M, P, V, 28>(words, first, &x[7], sums);
     }
 }
 
@@ -129,6 +134,8 @@ fn add<I: Isa, const M: usize, const P: usize, const V: usize, const BIT: u32>(
 }
 
 impl PackedGroups for Int4 {
+    type Integers = Nibbles;
+
     const FORMAT: GroupFormat = GroupFormat::Int4;
 
     /// 8 for the stored nibbles, and 16 for the conversion.
@@ -140,28 +147,8 @@ impl PackedGroups for Int4 {
     }
 
     #[inline(always)]
-    fn integers(&self, k: usize) -> [f32; LANES] {
-        self.nibbles.plus_16(k)
-    }
-
-    #[inline(always)]
-    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
-        self.nibbles.unpack::<I>(integers);
-    }
-
-    #[inline(always)]
-    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
-        groups: [&Self; P],
-        first: usize,
-        _: usize,
-        x: &[[f32; M]; GROUP],
-        sums: &mut [[[I::Vector; V]; M]; P],
-    ) {
-        let mut nibbles = [&groups[0].nibbles; P];
-        for p in 0..P {
-            nibbles[p] = &groups[p].nibbles;
-        }
-        multiply::<I, M, P, V>(nibbles, first, x, sums);
+    fn integers(&self) -> &Nibbles {
+        &self.nibbles
     }
 
     #[inline(always)]
@@ -186,6 +173,8 @@ impl PackedGroups for Int4 {
 }
 
 impl PackedGroups for Int4Min {
+    type Integers = Nibbles;
+
     const FORMAT: GroupFormat = GroupFormat::Int4Min;
 
     /// For the conversion.
@@ -198,28 +187,8 @@ impl PackedGroups for Int4Min {
     }
 
     #[inline(always)]
-    fn integers(&self, k: usize) -> [f32; LANES] {
-        self.nibbles.plus_16(k)
-    }
-
-    #[inline(always)]
-    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
-        self.nibbles.unpack::<I>(integers);
-    }
-
-    #[inline(always)]
-    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
-        groups: [&Self; P],
-        first: usize,
-        _: usize,
-        x: &[[f32; M]; GROUP],
-        sums: &mut [[[I::Vector; V]; M]; P],
-    ) {
-        let mut nibbles = [&groups[0].nibbles; P];
-        for p in 0..P {
-            nibbles[p] = &groups[p].nibbles;
-        }
-        multiply::<I, M, P, V>(nibbles, first, x, sums);
+    fn integers(&self) -> &Nibbles {
+        &self.nibbles
     }
 
     #[inline(always)]

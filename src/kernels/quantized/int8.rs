@@ -1,9 +1,13 @@
 //! 8-bit integers.
 
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, RoundedGroup, widen_f16};
+use super::{
+    GROUP, Group, GroupFormat, LANES, PackedGroups, PackedIntegers, RoundedGroup, widen_f16,
+};
 use crate::kernels::microkernel::{multiply_add, vectors};
 use crate::kernels::simd::{Isa, WIDTH};
 
@@ -11,7 +15,7 @@ use crate::kernels::simd::{Isa, WIDTH};
 /// For each `k` the integers of 32 outputs.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Integers([[i8; LANES]; GROUP]);
+pub struct Integers([[i8; LANES]; GROUP]);
 
 /// 8.5 bits for each weight.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -49,7 +53,9 @@ impl Integers {
         }
         Self(integers)
     }
+}
 
+impl PackedIntegers for Integers {
     #[inline(always)]
     fn get(&self, k: usize) -> [f32; LANES] {
         let mut numbers = [0.0; LANES];
@@ -59,7 +65,6 @@ impl Integers {
         numbers
     }
 
-    /// [`get`](Self::get) for all `k`.
     #[inline(always)]
     fn unpack<I: Isa>(&self, numbers: &mut [[f32; LANES]; GROUP]) {
         let (numbers, _) = numbers.as_flattened_mut().as_chunks_mut::<WIDTH>();
@@ -68,32 +73,35 @@ impl Integers {
             I::store(I::widen_i8(integers), numbers);
         }
     }
-}
 
-/// [`PackedGroups::multiply`]
-#[inline(always)]
-fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
-    integers: [&[[i8; LANES]]; P],
-    first: usize,
-    x: &[[f32; M]],
-    sums: &mut [[[I::Vector; V]; M]; P],
-) {
-    let mut integers = integers;
-    for integers in &mut integers {
-        *integers = &integers[..x.len()];
-    }
-    for k in 0..x.len() {
+    #[inline(always)]
+    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+        integers: [&Self; P],
+        first: usize,
+        of_part: Range<usize>,
+        x: &[[f32; M]; GROUP],
+        sums: &mut [[[I::Vector; V]; M]; P],
+    ) {
+        let x = &x[of_part.clone()];
+        let mut parts: [&[_]; P] = [&[]; P];
         for p in 0..P {
-            let mut numbers = [I::splat(0.0); V];
-            for v in 0..V {
-                numbers[v] = I::widen_i8(&vectors(&integers[p][k])[first + v]);
+            parts[p] = &integers[p].0[of_part.clone()][..x.len()];
+        }
+        for k in 0..x.len() {
+            for p in 0..P {
+                let mut numbers = [I::splat(0.0); V];
+                for v in 0..V {
+                    numbers[v] = I::widen_i8(&vectors(&parts[p][k])[first + v]);
+                }
+                multiply_add::<I, M, V>(&mut sums[p], numbers, &x[k]);
             }
-            multiply_add::<I, M, V>(&mut sums[p], numbers, &x[k]);
         }
     }
 }
 
 impl PackedGroups for Int8 {
+    type Integers = Integers;
+
     const FORMAT: GroupFormat = GroupFormat::Int8;
 
     fn pack(groups: &[Group; LANES]) -> Self {
@@ -102,29 +110,8 @@ impl PackedGroups for Int8 {
     }
 
     #[inline(always)]
-    fn integers(&self, k: usize) -> [f32; LANES] {
-        self.integers.get(k)
-    }
-
-    #[inline(always)]
-    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
-        self.integers.unpack::<I>(integers);
-    }
-
-    #[inline(always)]
-    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
-        groups: [&Self; P],
-        first: usize,
-        part: usize,
-        x: &[[f32; M]; GROUP],
-        sums: &mut [[[I::Vector; V]; M]; P],
-    ) {
-        let of_part = part * GROUP / Self::PARTS..(part + 1) * GROUP / Self::PARTS;
-        let mut integers: [&[_]; P] = [&[]; P];
-        for p in 0..P {
-            integers[p] = &groups[p].integers.0[of_part.clone()];
-        }
-        multiply::<I, M, P, V>(integers, first, &x[of_part], sums);
+    fn integers(&self) -> &Integers {
+        &self.integers
     }
 
     #[inline(always)]
@@ -149,6 +136,8 @@ impl PackedGroups for Int8 {
 }
 
 impl PackedGroups for Int8Min {
+    type Integers = Integers;
+
     const FORMAT: GroupFormat = GroupFormat::Int8Min;
 
     fn pack(groups: &[Group; LANES]) -> Self {
@@ -158,29 +147,8 @@ impl PackedGroups for Int8Min {
     }
 
     #[inline(always)]
-    fn integers(&self, k: usize) -> [f32; LANES] {
-        self.integers.get(k)
-    }
-
-    #[inline(always)]
-    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
-        self.integers.unpack::<I>(integers);
-    }
-
-    #[inline(always)]
-    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
-        groups: [&Self; P],
-        first: usize,
-        part: usize,
-        x: &[[f32; M]; GROUP],
-        sums: &mut [[[I::Vector; V]; M]; P],
-    ) {
-        let of_part = part * GROUP / Self::PARTS..(part + 1) * GROUP / Self::PARTS;
-        let mut integers: [&[_]; P] = [&[]; P];
-        for p in 0..P {
-            integers[p] = &groups[p].integers.0[of_part.clone()];
-        }
-        multiply::<I, M, P, V>(integers, first, &x[of_part], sums);
+    fn integers(&self) -> &Integers {
+        &self.integers
     }
 
     #[inline(always)]
@@ -210,6 +178,8 @@ impl PackedGroups for Int8Min {
 }
 
 impl PackedGroups for Int8Halves {
+    type Integers = Integers;
+
     const FORMAT: GroupFormat = GroupFormat::Int8Halves;
     const PARTS: usize = 2;
 
@@ -219,29 +189,8 @@ impl PackedGroups for Int8Halves {
     }
 
     #[inline(always)]
-    fn integers(&self, k: usize) -> [f32; LANES] {
-        self.integers.get(k)
-    }
-
-    #[inline(always)]
-    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
-        self.integers.unpack::<I>(integers);
-    }
-
-    #[inline(always)]
-    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
-        groups: [&Self; P],
-        first: usize,
-        part: usize,
-        x: &[[f32; M]; GROUP],
-        sums: &mut [[[I::Vector; V]; M]; P],
-    ) {
-        let of_part = part * GROUP / Self::PARTS..(part + 1) * GROUP / Self::PARTS;
-        let mut integers: [&[_]; P] = [&[]; P];
-        for p in 0..P {
-            integers[p] = &groups[p].integers.0[of_part.clone()];
-        }
-        multiply::<I, M, P, V>(integers, first, &x[of_part], sums);
+    fn integers(&self) -> &Integers {
+        &self.integers
     }
 
     #[inline(always)]

@@ -11,12 +11,14 @@ mod integers;
 mod product;
 mod round;
 
+use std::ops::Range;
+
 use bytemuck::Pod;
 
 use half::f16;
 
 use super::microkernel::{LANES, vectors};
-use super::number::Format;
+use super::number::Precision;
 use super::panels::PanelFormat;
 use super::simd::{Isa, WIDTH};
 pub(super) use int4::{Int4, Int4Min};
@@ -112,7 +114,7 @@ impl Activations {
     pub fn fit(self, weights: PanelFormat) -> bool {
         match self {
             Self::F32 => true,
-            Self::Bf16 => weights == PanelFormat::Dense(Format::Bf16),
+            Self::Bf16 => weights == PanelFormat::Dense(Precision::Bf16),
             Self::Int8 => matches!(weights, PanelFormat::Quantized(_)),
         }
     }
@@ -175,9 +177,11 @@ impl Group {
 /// The groups of 32 outputs, packed: their scales, their minima if the format has them, and
 /// `[GROUP][32]` integers.
 pub(super) trait PackedGroups: Pod + Send + Sync {
+    type Integers: PackedIntegers;
+
     const FORMAT: GroupFormat;
 
-    /// Added to each integer by [`integers`](Self::integers), because that is faster.
+    /// Added to each integer when it is unpacked, because that is faster.
     const OFFSET: f32 = 0.0;
 
     /// Parts of a group that have a scale of their own: 1, or 2 halves.
@@ -186,22 +190,25 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     /// Packs 32 groups. Scales and integers must be numbers of the format.
     fn pack(groups: &[Group; LANES]) -> Self;
 
-    /// The `k`-th integers of 32 outputs, plus [`OFFSET`](Self::OFFSET).
-    fn integers(&self, k: usize) -> [f32; LANES];
+    /// The integers, each of which is unpacked plus [`OFFSET`](Self::OFFSET).
+    fn integers(&self) -> &Self::Integers;
 
-    /// [`integers`](Self::integers) for all `k`.
-    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]);
-
-    /// Adds to `sums` the products of a part of `P` groups, their integers plus
-    /// [`OFFSET`](Self::OFFSET), with `M` rows of `x`, for the vectors of outputs from `first` on.
-    /// Integers are converted in registers.
+    /// Adds to `sums` the products of a part of `P` groups, as [`PackedIntegers::multiply`].
+    #[inline(always)]
     fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
         groups: [&Self; P],
         first: usize,
         part: usize,
         x: &[[f32; M]; GROUP],
         sums: &mut [[[I::Vector; V]; M]; P],
-    );
+    ) {
+        let of_part = part * GROUP / Self::PARTS..(part + 1) * GROUP / Self::PARTS;
+        let mut integers = [groups[0].integers(); P];
+        for p in 0..P {
+            integers[p] = groups[p].integers();
+        }
+        Self::Integers::multiply::<I, M, P, V>(integers, first, of_part, x, sums);
+    }
 
     /// The scales of a part of the group.
     fn scales<I: Isa>(&self, part: usize) -> [f32; LANES];
@@ -225,10 +232,29 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     /// The `k`-th weight of one output.
     #[inline(always)]
     fn weight(&self, k: usize, output: usize) -> f32 {
-        let integer = self.integers(k)[output] - Self::OFFSET;
+        let integer = self.integers().get(k)[output] - Self::OFFSET;
         let scale = self.scale(k * Self::PARTS / GROUP, output);
         scale * integer - self.mins().map_or(0.0, |mins| mins[output])
     }
+}
+
+/// The integers of the groups of 32 outputs.
+pub(super) trait PackedIntegers {
+    /// The `k`-th integers of 32 outputs.
+    fn get(&self, k: usize) -> [f32; LANES];
+
+    /// [`get`](Self::get) for all `k`.
+    fn unpack<I: Isa>(&self, numbers: &mut [[f32; LANES]; GROUP]);
+
+    /// Adds to `sums` the products of the integers of `P` groups with `M` rows of `x`, for the `k` of a part, and the
+    /// vectors of outputs from `first` on. Integers are converted in registers.
+    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+        integers: [&Self; P],
+        first: usize,
+        of_part: Range<usize>,
+        x: &[[f32; M]; GROUP],
+        sums: &mut [[[I::Vector; V]; M]; P],
+    );
 }
 
 /// The scales of 32 outputs.

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use bytemuck::cast_mut;
 
-use super::{GROUP, LANES, PackedGroups};
+use super::{GROUP, LANES, PackedGroups, PackedIntegers};
 use crate::kernels::microkernel::{VECTORS, accumulate, prefetch, vectors};
 use crate::kernels::simd::{Isa, WIDTH, fma};
 
@@ -124,7 +124,7 @@ impl Unpacked {
     #[inline(always)]
     pub fn new<I: Isa, G: PackedGroups>(groups: &G) -> Self {
         let mut integers = [[0.0; LANES]; GROUP];
-        groups.unpack::<I>(&mut integers);
+        groups.integers().unpack::<I>(&mut integers);
         Self {
             offset: G::OFFSET,
             scales: [groups.scales::<I>(0), groups.scales::<I>(G::PARTS - 1)],
