@@ -106,6 +106,6 @@ mod tests {
         write_safetensors(&decoder, &path).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         let weights = Weights::from_safetensors(&bytes, "the file", &device, DType::F32).unwrap();
-        Decoder::load(&weights, &config, &llama).unwrap();
+        <Decoder>::load(&weights, &config, &llama).unwrap();
     }
 }
