@@ -226,7 +226,7 @@ fn a_job_whose_stream_has_ended_is_joined_at_once() {
         assert_eq!(completions[0].finish_reason, FinishReason::Length);
         assert!(matches!(
             wrong.join_all(),
-            Err(Error::Request(RequestError::Parameter { name: "top_k", .. }))
+            Err(Error::Request(RequestError::Parameter { name: "temperature", .. }))
         ));
         go.send(()).unwrap();
         busy.join().unwrap();
