@@ -41,8 +41,8 @@ pub(super) fn read(
 }
 
 // ANCHOR: values
-/// The values of E4M3: a sign, 4 bits of an exponent, and 3 of a fraction. There is no infinity, and only the
-/// last code of each sign is no number (Micikevicius and others, arXiv 2209.05433).
+/// The values of E4M3: a sign, 4 bits of an exponent, and 3 of a fraction. There is no infinity, and
+/// only the last code of each sign is no number (Micikevicius and others, arXiv 2209.05433).
 pub(super) fn values() -> [f32; 256] {
     array::from_fn(|code| {
         let (exponent, fraction) = (code as i32 >> 3 & 15, (code & 7) as f32);
