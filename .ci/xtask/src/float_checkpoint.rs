@@ -63,26 +63,15 @@ impl FloatFormat {
             Self::Fp8Unscaled | Self::Fp8Matrix => vec![1],
             _ => vec![n_out.div_ceil(size[0]), n_in.div_ceil(size[1])],
         };
-        let matrix = match float.bits() {
-            8 => Tensor {
-                dtype: Dtype::F8_E4M3,
-                shape: vec![n_out, n_in],
-                bytes: codes,
-            },
+        let (name, dtype, columns, bytes) = match float.bits() {
+            8 => ("weight", Dtype::F8_E4M3, n_in, codes),
             _ => {
                 let pairs = codes.chunks(2).map(|pair| pair[0] | pair[1] << 4).collect();
-                Tensor { dtype: Dtype::U8, shape: vec![n_out, n_in / 2], bytes: pairs }
+                ("weight_packed", Dtype::U8, n_in / 2, pairs)
             }
         };
         let mut tensors = self.scales(&blocks.scales, shape_of_scales, of_scales);
-        tensors.push((
-            if float.bits() == 8 {
-                "weight"
-            } else {
-                "weight_packed"
-            },
-            matrix,
-        ));
+        tensors.push((name, Tensor { dtype, shape: vec![n_out, columns], bytes }));
         Stored { tensors, weights }
     }
 

@@ -8,11 +8,12 @@ use your_engine::guesses::LOOKUP;
 use your_engine::matrix::Bits;
 use your_engine::several::{self, Arrival};
 use your_engine::story::{self, Request, Story, told_again};
-use your_engine::verdict::{Expected, verdict};
+use your_engine::verdict::Expected;
 
 use crate::ANSWERS;
 use crate::support::{
-    ENGINE, LIMIT, SAME, assert_each_fits, assert_each_is_seen, right, with_a_wrong_one,
+    ENGINE, LIMIT, SAME, assert_each_fits, assert_each_is_seen, right, said_of_text,
+    with_a_wrong_one,
 };
 
 const WITH_GUESSES: [&str; 3] = ["prompt_lookup", "accept_guesses", "truncate_blocks"];
@@ -27,16 +28,8 @@ static EXPECTED: LazyLock<Expected> = LazyLock::new(|| {
     write(&Parts::of_the_book(), &plain).into()
 });
 
-/// What comes of a story that is told again: what broke, what differs, or else the first call that does.
 fn said(parts: &Parts) -> String {
-    let story = match story::write(&ENGINE, parts, &told_again(), LIMIT, |_| ()) {
-        Ok(story) => story,
-        Err(broken) => return broken.to_string(),
-    };
-    match (verdict(&story, &EXPECTED).in_words(&ENGINE.1), parts.noticed.odd()) {
-        (same, Some(odd)) if same == SAME => odd.to_string(),
-        (said, _) => said,
-    }
+    said_of_text(parts, &told_again(), &EXPECTED)
 }
 
 #[test]

@@ -6,11 +6,12 @@ use your_engine::Parts;
 use your_engine::constraint::Automaton;
 use your_engine::parts::End;
 use your_engine::story::{self, REGEX, Request, inside};
-use your_engine::verdict::{Expected, verdict};
+use your_engine::verdict::Expected;
 
 use crate::ANSWERS;
 use crate::support::{
-    ENGINE, LIMIT, SAME, assert_each_fits, assert_each_is_seen, right, with_a_wrong_one,
+    ENGINE, LIMIT, SAME, assert_each_fits, assert_each_is_seen, right, said_of_text,
+    with_a_wrong_one,
 };
 
 const OF_A_REGEX: [&str; 4] = ["prune_states", "token_trie", "state_mask", "where_it_ends"];
@@ -20,17 +21,8 @@ static EXPECTED: LazyLock<Expected> = LazyLock::new(|| {
     story::write(&ENGINE, &book, &request, LIMIT, |_| ()).unwrap().into()
 });
 
-/// What comes of a text inside: what broke, what differs, or else the first call that does.
 fn said(parts: &Parts) -> String {
-    let request = inside(REGEX).unwrap();
-    let story = match story::write(&ENGINE, parts, &request, LIMIT, |_| ()) {
-        Ok(story) => story,
-        Err(broken) => return broken.to_string(),
-    };
-    match (verdict(&story, &EXPECTED).in_words(&ENGINE.1), parts.noticed.odd()) {
-        (same, Some(odd)) if same == SAME => odd.to_string(),
-        (said, _) => said,
-    }
+    said_of_text(parts, &inside(REGEX).unwrap(), &EXPECTED)
 }
 
 #[test]

@@ -47,6 +47,18 @@ pub fn said(parts: &Parts) -> String {
     }
 }
 
+/// What comes of any text: what broke, what differs, or else the first call that does.
+pub fn said_of_text(parts: &Parts, request: &Request, expected: &Expected) -> String {
+    let story = match story::write(&ENGINE, parts, request, LIMIT, |_| ()) {
+        Ok(story) => story,
+        Err(broken) => return broken.to_string(),
+    };
+    match (verdict(&story, expected).in_words(&ENGINE.1), parts.noticed.odd()) {
+        (same, Some(odd)) if same == SAME => odd.to_string(),
+        (said, _) => said,
+    }
+}
+
 /// What is said where nothing differs.
 pub const SAME: &str = "All is as in the book.";
 
