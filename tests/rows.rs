@@ -10,8 +10,8 @@ mod counted {
         self, Activations, Arena, Cpu, Layer, Panels, Precision, Quantized, Rounding, Simd,
     };
 
-    /// Four panels, and one group of inputs: few enough that all instructions are counted in seconds.
-    const SHAPE: [usize; 2] = [128, 32];
+    /// Two panels, and one group of inputs: few enough that all instructions are counted in minutes.
+    const SHAPE: [usize; 2] = [64, 32];
     const MOST_ROWS: usize = 32;
 
     /// A layer in each format, with its name.
@@ -39,8 +39,8 @@ mod counted {
         layers
     }
 
-    /// Runs `work` in a copy of this process, and counts its instructions. None where the system does not
-    /// allow that.
+    /// Runs `work` in a copy of this process, and counts its instructions. One that repeats itself, as those
+    /// that fill memory do, counts once, however many steps it takes. None where the system does not allow that.
     fn instructions(work: impl Fn()) -> Option<u64> {
         // SAFETY: this process has one thread, so the copy may do all that it may. It ends by `_exit`, and
         // never returns from here.
@@ -68,14 +68,24 @@ mod counted {
             assert_eq!(waited, child);
             libc::WIFSTOPPED(status).then(|| libc::WSTOPSIG(status))
         };
-        let mut count = 0;
+        // The address of the instruction that comes next.
+        let next = || {
+            let address = std::mem::offset_of!(libc::user_regs_struct, rip);
+            // SAFETY: `child` has asked to be traced, and is stopped.
+            unsafe { libc::ptrace(libc::PTRACE_PEEKUSER, child, address, null) }
+        };
+        let (mut count, mut last) = (0, 0);
         stopped()?;
         loop {
             // SAFETY: `child` has asked to be traced, and is stopped.
             let stepped = unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, null, null) };
             assert_eq!(stepped, 0, "{}", std::io::Error::last_os_error());
             match stopped() {
-                Some(libc::SIGTRAP) => count += 1,
+                Some(libc::SIGTRAP) => {
+                    let address = next();
+                    count += u64::from(address != last);
+                    last = address;
+                }
                 Some(libc::SIGSTOP) => break,
                 other => panic!("the work ended by itself: {other:?}"),
             }

@@ -118,11 +118,12 @@ impl<G: PackedGroups> Kernel for Rounded<'_, G> {
             }
             return;
         }
+        let mut room = vec![[0.0; LANES]; x.rows.min(ROWS)];
         for index in self.panels {
-            for (first, x) in (0..).step_by(ROWS).zip(x.rounded_passes()) {
-                let mut sums = [[0.0; LANES]; ROWS];
-                let sums = &mut sums[..ROWS.min(self.product.x.rows - first)];
-                quantized::rounded::<I, G>(layer.weights.groups(index), x, sums);
+            for (first, of_pass) in (0..).step_by(ROWS).zip(x.rounded_passes()) {
+                let sums = &mut room[..ROWS.min(x.rows - first)];
+                sums.fill([0.0; LANES]);
+                quantized::rounded::<I, G>(layer.weights.groups(index), of_pass, sums);
                 for (row, sums) in (first..).zip(sums) {
                     self.product.store(row, index, sums);
                 }
