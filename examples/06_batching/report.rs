@@ -160,13 +160,11 @@ impl<'a> BatchReport<'a> {
         Ok(out)
     }
 
-    // ANCHOR: padding
     /// The padding that a prompt needs to be as long as the longest.
     fn padding(&self, index: usize) -> usize {
         let longest = self.prompts.iter().map(Vec::len).max().unwrap_or(0);
         longest - self.prompts[index].len()
     }
-    // ANCHOR_END: padding
 
     /// Tokens per second of one sequence, from the start of the batch to its last token.
     fn rate(&self, index: usize, found: &Generation) -> f64 {

@@ -39,7 +39,6 @@ pub struct BlockRow {
 }
 
 impl BlockTables {
-    // ANCHOR: tables
     /// Looks at the blocks of these sequences.
     pub fn of<M: Memory>(
         scheduler: &Scheduler<M>,
@@ -64,7 +63,6 @@ impl BlockTables {
             block_bytes,
         }
     }
-    // ANCHOR_END: tables
 
     /// Each block once, with the number of its positions that were written.
     fn written(&self) -> BTreeMap<BlockId, usize> {

@@ -33,11 +33,9 @@ impl Forward for Model {
         self.check_prompt(prompt)
     }
 
-    // ANCHOR: forward
     fn forward(&self, chunks: &mut [ChunkInput<KvMemory>]) -> Result<Vec<Vec<f32>>> {
         with_caches(self, chunks, |inputs| self.forward(inputs))
     }
-    // ANCHOR_END: forward
 
     #[cfg(feature = "cube")]
     fn most_likely(&self, chunks: &mut [ChunkInput<KvMemory>]) -> Option<Result<Vec<MostLikely>>> {
@@ -50,7 +48,6 @@ impl Forward for Model {
     }
 }
 
-// ANCHOR: with_caches
 /// Runs `compute` with an input for each chunk, whose KV cache is its block table.
 fn with_caches<T>(
     model: &Model,
@@ -70,4 +67,3 @@ fn with_caches<T>(
     }
     rows
 }
-// ANCHOR_END: with_caches

@@ -372,7 +372,6 @@ impl<'m, F: Forward> Engine<'m, F> {
         outcomes
     }
 
-    // ANCHOR: run
     /// Runs these chunks in one forward pass, with the block tables of their sequences.
     fn run(&mut self, chunks: &[Chunk]) -> PassEnd {
         let mut inputs = self.take_inputs(chunks);
@@ -400,7 +399,6 @@ impl<'m, F: Forward> Engine<'m, F> {
             Err(error) => PassEnd::Failed(error),
         }
     }
-    // ANCHOR_END: run
 
     /// The tokens of each chunk, and the block table of its sequence, which nothing else touches
     /// during the pass.

@@ -57,7 +57,6 @@ impl Pretrained {
 ///
 /// # Errors
 /// Those of the loop, and of the tokenizer.
-// ANCHOR: stream_text
 pub fn stream_text(
     generate: impl FnOnce(
         &Model,
@@ -91,4 +90,3 @@ pub fn stream_text(
     }
     Ok(generation)
 }
-// ANCHOR_END: stream_text

@@ -160,7 +160,6 @@ impl<'m> LiveSequence<'m> {
         }
     }
 
-    // ANCHOR: timings
     fn timings(&self) -> Timings {
         let since = |instant: Instant| instant - self.job.submitted;
         let gaps = u32::try_from(self.tokens.saturating_sub(1)).unwrap_or(u32::MAX);
@@ -172,5 +171,4 @@ impl<'m> LiveSequence<'m> {
             total: self.job.submitted.elapsed(),
         }
     }
-    // ANCHOR_END: timings
 }

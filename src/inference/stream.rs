@@ -228,7 +228,6 @@ impl<T> JobStream<T> {
     }
 }
 
-// ANCHOR: drop
 impl<T> Drop for JobStream<T> {
     fn drop(&mut self) {
         self.channel.discard();
@@ -237,7 +236,6 @@ impl<T> Drop for JobStream<T> {
         }
     }
 }
-// ANCHOR_END: drop
 
 /// Iterates over the items of a [`JobStream`].
 pub struct Iter<'a, T>(&'a JobStream<T>);

@@ -38,7 +38,6 @@ impl Roof {
         self.flops_per_second / self.bytes_per_second
     }
 
-    // ANCHOR: seconds
     /// A lower bound on the time of a kernel of this cost, in seconds. Memory accesses and
     /// arithmetic overlap, so the slower of the two decides.
     pub fn seconds(&self, cost: Cost) -> f64 {
@@ -46,7 +45,6 @@ impl Roof {
         let arithmetic = cost.flops as f64 / self.flops_per_second;
         memory.max(arithmetic)
     }
-    // ANCHOR_END: seconds
 }
 
 /// Bytes per second, of the fastest round. One stream reads fastest from a cache, several from

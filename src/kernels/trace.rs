@@ -63,7 +63,6 @@ pub fn record<T>(work: impl FnOnce() -> T) -> (T, Vec<Call>) {
     (result, CALLS.take().unwrap_or_default())
 }
 
-// ANCHOR: call
 /// Calls a kernel, and records the call during a [`record`]. Otherwise no clock is read.
 pub(super) fn call<T>(
     operation: Operation,
@@ -83,7 +82,6 @@ pub(super) fn call<T>(
     });
     result
 }
-// ANCHOR_END: call
 
 #[cfg(test)]
 mod tests {

@@ -164,7 +164,6 @@ impl<M: Memory> BlockManager<M> {
         (table.end() + blocks.saturating_sub(states)) * self.block_size
     }
 
-    // ANCHOR: reserve
     /// Gives `table` the blocks for `length` positions: all that are [missing](Self::missing), or
     /// none. No more may be missing than are [available](Self::available). Where too few are free,
     /// the prefix cache gives up those that were used longest ago.
@@ -195,7 +194,6 @@ impl<M: Memory> BlockManager<M> {
             self.held -= freed;
         }
     }
-    // ANCHOR_END: reserve
 
     /// Whether prefixes are found only where the states after them are known.
     fn needs_snapshots(&self) -> bool {

@@ -133,7 +133,6 @@ impl KvCache {
         }
     }
 
-    // ANCHOR: fork
     /// A second cache with the same tokens. The two share all blocks until one of them writes; on a
     /// device without blocks the memory is copied.
     ///
@@ -157,7 +156,6 @@ impl KvCache {
         }
         Ok(fork)
     }
-    // ANCHOR_END: fork
 
     /// Reserves memory for `new` more tokens, before a forward pass computes anything.
     ///

@@ -189,7 +189,6 @@ impl<M: Memory> PrefixCache<M> {
         true
     }
 
-    // ANCHOR: evict
     /// Gives up the block that has been evictable for longest, or a snapshot that was not used since before
     /// that. Returns how many blocks that were: 0 where there is none.
     pub(super) fn evict(&mut self) -> usize {
@@ -216,7 +215,6 @@ impl<M: Memory> PrefixCache<M> {
         self.stats.evictions += 1;
         freed
     }
-    // ANCHOR_END: evict
 
     /// Keeps a copy of the states after a chain. Returns the claim if there is one already, or no such chain.
     pub(super) fn keep_snapshot(

@@ -293,7 +293,6 @@ impl Pass<'_> {
         self.plans = plans;
     }
 
-    // ANCHOR: attend_in_blocks
     /// As [`attend`](Self::attend), with the kernel for all sequences together: `q` is
     /// `[seq, n_heads * head_dim]`, `k` and `v` are `[seq, n_kv_heads * head_dim]`; returns the shape
     /// of `q`. Every sequence has a KV cache.
@@ -331,7 +330,6 @@ impl Pass<'_> {
         let n_heads = q.len() / (seq * layout.head_dim);
         recorded::attention(q, n_heads, layout, scoring, &queries)
     }
-    // ANCHOR_END: attend_in_blocks
 }
 
 #[cfg(feature = "burn")]

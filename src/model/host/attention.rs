@@ -14,7 +14,6 @@ impl Attention<Linear, Vec<f32>> {
         [&mut self.q_proj].into_iter().chain(inputs).chain([&mut self.o_proj]).collect()
     }
 
-    // ANCHOR: forward
     /// What attention adds to `x`, `[seq, d_model]`. `angles` are those of all kinds of RoPE in the model.
     pub(super) fn forward(
         &self,
@@ -68,7 +67,6 @@ impl Attention<Linear, Vec<f32>> {
         };
         linear([&self.o_proj], &mixed, rows, [added]);
     }
-    // ANCHOR_END: forward
 
     /// Takes the gates out of what the projection of queries made, and leaves the queries.
     fn take_gate(&self, q: &mut Vec<f32>) -> Vec<f32> {
