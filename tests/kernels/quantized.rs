@@ -22,7 +22,6 @@ fn squared_error<const N: usize>(weights: &[f32; N], stored: &[f32; N]) -> f32 {
     weights.iter().zip(stored).map(|(weight, stored)| (weight - stored).powi(2)).sum()
 }
 
-// ANCHOR: worked_example
 const WEIGHTS: [f32; 4] = [0.9, -2.0, 0.35, 0.65];
 
 #[test]
@@ -32,7 +31,6 @@ fn a_worked_example() {
     assert_eq!(integers, [4, -8, 1, 3]);
     assert_eq!(stored, [1.0, -2.0, 0.25, 0.75]);
 }
-// ANCHOR_END: worked_example
 
 #[test]
 fn the_same_group_in_8_bits() {
