@@ -104,7 +104,6 @@ fn a_decode_step_of_one_layer() {
     }
 }
 
-// ANCHOR: f16_scale
 #[test]
 fn a_scale_in_f16_has_two_ends() {
     let int8 = |weights| stored(&weights, Quantized::Int8, NEAREST);
@@ -119,7 +118,6 @@ fn a_scale_in_f16_has_two_ends() {
     assert_eq!(integers, [127, 65]);
     assert_eq!(format!("{:.7} {:.7}", stored[0], stored[1]), "0.0000984 0.0000504");
 }
-// ANCHOR_END: f16_scale
 
 /// Wherever in its group a number is not finite, all of the group is NaN.
 #[test]
