@@ -93,7 +93,6 @@ pub struct Adapter {
 }
 
 impl OpenDevice {
-    // ANCHOR: check
     /// Checks that the device supports weights that are stored so. Returns the type of those that
     /// are not quantized.
     ///
@@ -115,7 +114,6 @@ impl OpenDevice {
         }
         Err(DeviceError::DTypeUnsupported { name: self.name, dtype: precision.name() }.into())
     }
-    // ANCHOR_END: check
 
     /// Whether the device takes weights in this format.
     pub fn supports(&self, precision: Precision) -> bool {

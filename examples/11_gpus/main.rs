@@ -66,7 +66,6 @@ fn decode_step(model: &Model, prompt: &[u32]) -> cli::Result<Vec<Call>> {
     Ok(calls)
 }
 
-// ANCHOR: write
 /// A text, and how many kernels were launched up to each of its tokens.
 fn write(model: &Model, prompt: &[u32], options: &Options) -> cli::Result<(Generation, Vec<u64>)> {
     let mut launches = Vec::new();
@@ -85,4 +84,3 @@ fn write_among_others(model: &Model, prompt: &[u32], options: &Options) -> cli::
     let mut texts = generate::batched(model, &prompts, &vec![options.clone(); BATCH], go_on)?;
     Ok(texts.swap_remove(0))
 }
-// ANCHOR_END: write

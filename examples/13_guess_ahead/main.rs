@@ -37,7 +37,6 @@ fn main() -> ExitCode {
     })
 }
 
-// ANCHOR: run
 fn run(args: &GuessArgs) -> cli::Result<()> {
     let (pretrained, _) = args.generate.load()?;
     let options = args.options();
@@ -72,9 +71,7 @@ fn run(args: &GuessArgs) -> cli::Result<()> {
     }
     report.finish()
 }
-// ANCHOR_END: run
 
-// ANCHOR: decode
 fn decode(model: &Model, prompt: &[u32], options: &Options) -> cli::Result<Timed> {
     let mut clock = DecodeClock::default();
     let generation = generate::cached(model, prompt, options, &mut |_| clock.token())?;
@@ -92,4 +89,3 @@ fn guess_ahead(
     let generation = generate::speculated(model, &mut speculator, prompt, options, on_token)?;
     Ok(clock.stop(generation))
 }
-// ANCHOR_END: decode

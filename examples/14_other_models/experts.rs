@@ -31,7 +31,6 @@ impl ExpertsRun {
         Self { mixture, taken: Vec::new(), batches: Vec::new() }
     }
 
-    // ANCHOR: routed
     /// Notes which experts the last token of a text takes, from the weights of all experts for each of its
     /// tokens: for each layer `[seq, experts]`.
     pub fn routed(&mut self, routing: &[Vec<f32>]) {
@@ -42,7 +41,6 @@ impl ExpertsRun {
             taken.push(experts.map(|(expert, _)| expert).collect());
         }
     }
-    // ANCHOR_END: routed
 
     /// Notes the kernel calls of a step of `size` sequences, for each of the three models.
     pub fn decoded(&mut self, size: usize, calls: [Vec<Call>; 3]) {

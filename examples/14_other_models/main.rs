@@ -67,7 +67,6 @@ fn run(args: &OtherModelsArgs) -> cli::Result<()> {
     report.finish()
 }
 
-// ANCHOR: long_text
 /// Writes a long text, and looks after each step at what it has read and what it holds.
 fn long_text(model: &Model, tokens: usize) -> cli::Result<Vec<WindowStep>> {
     let options = Options {
@@ -86,7 +85,6 @@ fn long_text(model: &Model, tokens: usize) -> cli::Result<Vec<WindowStep>> {
     }
     Ok(steps)
 }
-// ANCHOR_END: long_text
 
 /// Counts the experts that the last tokens of texts take, and what steps of several batches read.
 fn experts(mixture: Mixture, texts: usize) -> cli::Result<ExpertsRun> {
@@ -110,7 +108,6 @@ fn experts(mixture: Mixture, texts: usize) -> cli::Result<ExpertsRun> {
     Ok(run)
 }
 
-// ANCHOR: decode_step
 /// Reads all texts but their last tokens, and records the step that reads these.
 fn decode_step(model: &Model, texts: &[Vec<u32>]) -> cli::Result<Vec<Call>> {
     let mut caches = Vec::new();
@@ -127,4 +124,3 @@ fn decode_step(model: &Model, texts: &[Vec<u32>]) -> cli::Result<Vec<Call>> {
     logits?;
     Ok(calls)
 }
-// ANCHOR_END: decode_step

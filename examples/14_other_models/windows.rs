@@ -21,7 +21,6 @@ pub struct WindowStep {
 }
 
 impl WindowStep {
-    // ANCHOR: step
     /// What the kernels did in a step of sequence `id`. None where the sequence has left.
     pub fn of(batch: &Batch<'_>, id: SequenceId, calls: &[Call]) -> Option<Self> {
         let attention = calls.iter().filter(|call| call.operation == Operation::Attention);
@@ -33,7 +32,6 @@ impl WindowStep {
             blocks: table.blocks().len(),
         })
     }
-    // ANCHOR_END: step
 }
 
 /// The steps whose numbers are printed: at powers of two, and the last.

@@ -57,7 +57,6 @@ fn gate_numbers<T: Float>(
 /// for any number, and `tanh` is 1.
 const MOST: f32 = 80.0;
 
-// ANCHOR: activated
 #[cube]
 fn activated(x: f32, #[comptime] activation: Activation) -> f32 {
     match comptime!(activation) {
@@ -77,7 +76,6 @@ fn activated(x: f32, #[comptime] activation: Activation) -> f32 {
         Activation::Sigmoid => 1.0 / (1.0 + f32::exp(f32::min(-x, MOST))),
     }
 }
-// ANCHOR_END: activated
 
 #[cfg(test)]
 mod tests {

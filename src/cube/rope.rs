@@ -106,7 +106,6 @@ fn turn_heads<T: Float>(
     }
 }
 
-// ANCHOR: turn_head
 /// Entry `i` of a head is paired with entry `i + pairs`; those behind the pairs are not rotated.
 #[cube]
 fn turn_head<T: Float>(
@@ -146,7 +145,6 @@ fn turn_head<T: Float>(
         output[first + i] = T::cast_from(scaled(x, weight, first, i, factor));
     }
 }
-// ANCHOR_END: turn_head
 
 /// Entry `i` of a head, in f32 and normed.
 #[cube]

@@ -62,7 +62,6 @@ pub(super) fn inputs_of<F: Float>(
     a
 }
 
-// ANCHOR: multiply
 /// Adds the products of 16 rows, `a`, with a half of the inputs that a lane has loaded to
 /// [`PAIRS`] pairs of sums, of which `first` is the first.
 #[cube]
@@ -92,4 +91,3 @@ pub(super) fn multiply<F: Float>(
         sums[comptime!(at + 1)] = d[1];
     }
 }
-// ANCHOR_END: multiply

@@ -282,7 +282,6 @@ impl<M: Memory> Scheduler<M> {
         Ok(())
     }
 
-    // ANCHOR: push
     /// Appends a sampled token. A draft token at its position that is another one is rejected, with
     /// all behind it.
     fn push(&mut self, id: SequenceId, token: u32) {
@@ -315,7 +314,6 @@ impl<M: Memory> Scheduler<M> {
             }
         }
     }
-    // ANCHOR_END: push
 
     fn pause(&mut self, id: SequenceId) {
         if self.sequences.contains_key(&id) {

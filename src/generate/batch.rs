@@ -265,7 +265,6 @@ impl<'m> Batch<'m> {
     }
     // ANCHOR_END: step
 
-    // ANCHOR: propose
     /// Asks for draft tokens for those that decode in the next step. Not where it reads prompts, which
     /// come first. A draft model reads no more of the texts in a step than the model does.
     fn propose(&mut self) {
@@ -296,7 +295,6 @@ impl<'m> Batch<'m> {
             }
         }
     }
-    // ANCHOR_END: propose
 
     /// Ends a sequence after its first `tokens` tokens.
     fn stop_after(&mut self, id: SequenceId, tokens: usize) {

@@ -247,7 +247,6 @@ pub enum Mlp {
     Beside(Experts),
 }
 
-// ANCHOR: experts
 /// The experts of a layer, and how tokens are sent to them (Shazeer et al., arXiv 1701.06538).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experts {
@@ -279,7 +278,6 @@ pub struct Experts {
     /// What the checkpoint calls their tensors.
     pub names: ExpertNames,
 }
-// ANCHOR_END: experts
 
 impl Experts {
     /// Experts of a plain router: softmax, of all of them.
@@ -472,12 +470,10 @@ impl LlamaConfig {
         f64::from(1.0 / (scalar as f32).sqrt())
     }
 
-    // ANCHOR: layer
     /// What layer `index` does.
     pub fn layer(&self, index: usize) -> &LayerConfig {
         &self.layers[index % self.layers.len()]
     }
-    // ANCHOR_END: layer
 
     /// Which of the layers that have keys and values of their own has those that layer `index` reads.
     #[cfg(feature = "burn")]
@@ -501,7 +497,6 @@ impl LlamaConfig {
         (0..layers).filter(|&i| self.layer(i).mixer != Mixer::Attention).count()
     }
 
-    // ANCHOR: window
     /// The positions that a sequence must keep, up to its next one: the widest window, if no layer
     /// attends to the whole sequence.
     pub fn window(&self) -> Option<usize> {
@@ -509,7 +504,6 @@ impl LlamaConfig {
         let windows = attention.map(|layer| layer.window);
         windows.reduce(|a, b| Some(a?.max(b?))).flatten()
     }
-    // ANCHOR_END: window
 }
 
 impl ModelConfig {

@@ -94,7 +94,6 @@ impl DevicePanels {
         }
     }
 
-    // ANCHOR: products
     /// The products with matrices that follow each other.
     fn products_of<const N: usize>(&self, matrices: [usize; N], x: Tensor<3>) -> [Tensor<3>; N] {
         let [batch, seq, n_in] = x.dims();
@@ -108,7 +107,6 @@ impl DevicePanels {
         let products = linear::products(x, self.words.clone(), &self.matrices, range);
         array::from_fn(|i| products[i].clone().reshape(shape(matrices[i])))
     }
-    // ANCHOR_END: products
 
     /// The products of Burn: `[rows, in]` -> `[rows, out]` for each matrix. A narrow matrix alone has too
     /// few tiles to fill a device, so it is multiplied together with its neighbors.

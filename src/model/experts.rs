@@ -73,7 +73,6 @@ impl<L: LoadLinear, V: LoadVector> Experts<L, V> {
 }
 
 impl Experts {
-    // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
     /// This is the definition: each expert computes all tokens, and its result counts where it was
@@ -101,9 +100,7 @@ impl Experts {
             (None, _) => sum,
         }
     }
-    // ANCHOR_END: forward
 
-    // ANCHOR: routing
     /// The weight of each expert for each token: `[batch, seq, experts]`. Those that a token does not
     /// take have 0.
     pub fn routing(&self, x: Tensor<3>) -> Tensor<3> {
@@ -133,7 +130,6 @@ impl Experts {
         };
         weights.cast(dtype)
     }
-    // ANCHOR_END: routing
 
     /// What is worse than all numbers, but for the experts of the groups that a token takes:
     /// `[batch, seq, experts]`.

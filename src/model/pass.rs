@@ -219,7 +219,6 @@ impl Pass<'_> {
         caches.all(|cache| cache.is_some_and(|cache| cache.slab().is_some()))
     }
 
-    // ANCHOR: attend_in_slots
     /// As [`attend`](Self::attend), with the kernels for all sequences together. There is one row of
     /// positions, and every sequence has a KV cache.
     #[cfg(feature = "cube")]
@@ -253,7 +252,6 @@ impl Pass<'_> {
         let mixed = cube::attention::attend(q, &slots, plan, shape, scoring, sinks);
         mixed.reshape([1, seq, n_heads, head_dim])
     }
-    // ANCHOR_END: attend_in_slots
 
     /// Which positions attend to which slots of this shape, whose heads are each for `group` query heads.
     #[cfg(feature = "cube")]

@@ -95,7 +95,6 @@ impl Rope {
 #[derive(Debug, Clone)]
 pub struct Ropes(Vec<Rope>);
 
-// ANCHOR: ropes
 impl LlamaConfig {
     /// The ways in which layers rotate queries and keys, each of them once.
     fn ropes(&self) -> Vec<Turns<'_>> {
@@ -114,7 +113,6 @@ impl LlamaConfig {
         self.ropes().iter().position(|other| *other == turns)
     }
 }
-// ANCHOR_END: ropes
 
 /// How a layer rotates, and the heads that it rotates, where they are not those of the model.
 #[derive(PartialEq)]

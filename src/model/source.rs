@@ -73,7 +73,6 @@ impl Role {
     }
 }
 
-// ANCHOR: parts
 /// Where a checkpoint has matrices of so many `rows`: each in a tensor of its own, or, where there is
 /// one called `whole`, one after the other in that.
 pub(super) fn parts<const N: usize>(
@@ -87,7 +86,6 @@ pub(super) fn parts<const N: usize>(
         Some(whole) => (whole, Role::Part { first: rows[..i].iter().sum(), total }),
     })
 }
-// ANCHOR_END: parts
 
 /// A linear layer. A network has the same parts on all devices, in types of their own: Burn's tensors, or, on the
 /// CPU, what its kernels read.

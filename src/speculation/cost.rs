@@ -28,7 +28,6 @@ impl PassCosts {
         Self { seconds: costs.to_vec() }
     }
 
-    // ANCHOR: measure
     /// Measures passes of 1 to 12 rows behind a short text.
     ///
     /// # Errors
@@ -53,7 +52,6 @@ impl PassCosts {
         }
         Ok(Self { seconds })
     }
-    // ANCHOR_END: measure
 
     /// The time of a pass of so many rows, in seconds. Beyond those that were measured, each row costs
     /// as much as the last ones did on average.

@@ -3,7 +3,6 @@
 //! In the formulas `a` is the acceptance rate of each draft token, `k` the number of draft tokens, `C(r)` what a
 //! pass of `r` rows costs, and `d` what a draft token costs.
 
-// ANCHOR: tokens_per_step
 /// The expected tokens of a step, `1 + a + a^2 + ... + a^k = (1 - a^(k+1)) / (1 - a)`: the first one is
 /// always sampled, and each next one if all draft tokens before it were accepted.
 pub fn tokens_per_step(acceptance: f64, drafted: usize) -> f64 {
@@ -15,17 +14,13 @@ pub fn tokens_per_step(acceptance: f64, drafted: usize) -> f64 {
     }
     tokens
 }
-// ANCHOR_END: tokens_per_step
 
-// ANCHOR: speed_up
 /// How many times as fast as plain decoding that is. `pass` is the cost of the pass, `C(k + 1)`, and
 /// `draft` that of each draft token, in units of `C(1)`.
 pub fn speed_up(acceptance: f64, drafted: usize, pass: f64, draft: f64) -> f64 {
     tokens_per_step(acceptance, drafted) / (pass + drafted as f64 * draft)
 }
-// ANCHOR_END: speed_up
 
-// ANCHOR: best_length
 /// The number of draft tokens, up to `most`, with the greatest [`speed_up`]: 0 where none is greater
 /// than 1. `pass` is the cost of a pass with so many draft tokens, in units of one without any.
 pub fn best_length(acceptance: f64, most: usize, pass: impl Fn(usize) -> f64, draft: f64) -> usize {
@@ -38,7 +33,6 @@ pub fn best_length(acceptance: f64, most: usize, pass: impl Fn(usize) -> f64, dr
     }
     best.0
 }
-// ANCHOR_END: best_length
 
 #[cfg(test)]
 mod tests {

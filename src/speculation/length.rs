@@ -82,7 +82,6 @@ impl DraftLength {
         }
     }
 
-    // ANCHOR: checked
     /// Notes that of `drafted` tokens the first `accepted` were accepted.
     pub fn checked(&mut self, drafted: usize, accepted: usize) {
         if drafted == 0 {
@@ -95,11 +94,9 @@ impl DraftLength {
             Rule::Best(best) => best.checked(drafted, accepted),
         }
     }
-    // ANCHOR_END: checked
 }
 
 impl Best {
-    // ANCHOR: best
     fn next(&mut self, most: usize, sequences: usize) -> usize {
         let (acceptance, plain) = (self.accepted / self.compared, self.costs.of(sequences));
         let pass = |drafted: usize| self.costs.of(sequences * (1 + drafted)) / plain;
@@ -134,7 +131,6 @@ impl Best {
         }
         self.pause = 0;
     }
-    // ANCHOR_END: best
 }
 
 #[cfg(test)]

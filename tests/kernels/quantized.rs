@@ -22,7 +22,6 @@ fn squared_error<const N: usize>(weights: &[f32; N], stored: &[f32; N]) -> f32 {
     weights.iter().zip(stored).map(|(weight, stored)| (weight - stored).powi(2)).sum()
 }
 
-// ANCHOR: worked_example
 const WEIGHTS: [f32; 4] = [0.9, -2.0, 0.35, 0.65];
 
 #[test]
@@ -32,7 +31,6 @@ fn a_worked_example() {
     assert_eq!(integers, [4, -8, 1, 3]);
     assert_eq!(stored, [1.0, -2.0, 0.25, 0.75]);
 }
-// ANCHOR_END: worked_example
 
 #[test]
 fn the_same_group_in_8_bits() {
@@ -106,7 +104,6 @@ fn a_decode_step_of_one_layer() {
     }
 }
 
-// ANCHOR: f16_scale
 #[test]
 fn a_scale_in_f16_has_two_ends() {
     let int8 = |weights| stored(&weights, Quantized::Int8, NEAREST);
@@ -121,7 +118,6 @@ fn a_scale_in_f16_has_two_ends() {
     assert_eq!(integers, [127, 65]);
     assert_eq!(format!("{:.7} {:.7}", stored[0], stored[1]), "0.0000984 0.0000504");
 }
-// ANCHOR_END: f16_scale
 
 /// Wherever in its group a number is not finite, all of the group is NaN.
 #[test]

@@ -75,7 +75,6 @@ impl FloatFormat {
         Stored { tensors, weights }
     }
 
-    // ANCHOR: scale
     /// The scale of a block with this greatest magnitude.
     fn scale(self, greatest: f32, of_scales: f32) -> f32 {
         match self {
@@ -91,7 +90,6 @@ impl FloatFormat {
             }
         }
     }
-    // ANCHOR_END: scale
 
     /// The tensors that hold the scales.
     fn scales(

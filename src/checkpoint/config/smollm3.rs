@@ -28,7 +28,6 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         let each = "an entry for each layer";
         return Err(unsupported(origin, "no_rope_layers", listed.clone(), each));
     }
-    // ANCHOR: layers
     let interval = own.no_rope_layer_interval.unwrap_or(4);
     let has_rope = |i: usize| match &own.no_rope_layers {
         Some(listed) => listed[i] != 0,
@@ -45,7 +44,6 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
             ..LayerConfig::plain(rope.clone())
         }
     })?;
-    // ANCHOR_END: layers
     let llama = LlamaConfig {
         layers,
         mlp_bias: file.mlp_bias.unwrap_or(false),

@@ -58,7 +58,6 @@ pub(super) fn launch(
     }
 }
 
-// ANCHOR: many_rows
 /// `x` is `[rows, n_in]`, and `y` has the rows of each matrix from its start on.
 #[cube(launch_unchecked)]
 fn many_rows<F: Float>(
@@ -111,7 +110,6 @@ fn many_rows<F: Float>(
         }
     }
 }
-// ANCHOR_END: many_rows
 
 /// Adds the products of a group to the sums of a unit, `[rows][outputs]`.
 #[cube]

@@ -210,7 +210,6 @@ fn slice_sums<F: Float>(
     sums
 }
 
-// ANCHOR: add_steps
 /// Adds the products of `count` steps, which are all loaded before the first is multiplied.
 #[cube]
 fn add_steps<F: Float>(
@@ -246,7 +245,6 @@ fn add_steps<F: Float>(
         }
     }
 }
-// ANCHOR_END: add_steps
 
 /// Adds the sums of the slices, of which each plane has one, in order, and writes them.
 #[cube]

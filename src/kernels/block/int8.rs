@@ -15,7 +15,6 @@ use crate::kernels::simd::{Isa, WIDTH};
 /// Numbers of a position that share a scale.
 const GROUP: usize = VALUE_LANES;
 
-// ANCHOR: int8_keys
 /// A group of the keys of 32 positions.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -23,7 +22,6 @@ pub struct Int8Keys {
     scales: [f16; BLOCK],
     integers: [[i8; BLOCK]; GROUP],
 }
-// ANCHOR_END: int8_keys
 
 /// A panel of the values of 32 positions.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -33,7 +31,6 @@ pub struct Int8Values {
     integers: [[i8; GROUP]; BLOCK],
 }
 
-// ANCHOR: write_keys
 impl Int8Keys {
     /// Quantizes up to 16 numbers of one position.
     pub fn write(&mut self, position: usize, numbers: &[f32]) {
@@ -44,7 +41,6 @@ impl Int8Keys {
         }
     }
 }
-// ANCHOR_END: write_keys
 
 impl Int8Values {
     /// Quantizes up to 16 numbers of one position.

@@ -206,7 +206,6 @@ fn pack_rows<S: Number, N: Number>(rows: &[u8], n_in: usize, panel: &mut [MaybeU
 }
 // ANCHOR_END: pack_rows
 
-// ANCHOR: quantize_rows
 /// Quantizes up to 32 rows of `n_in` numbers, `[outputs][n_in]`, as the groups of one panel.
 fn quantize_rows<S: Number>(
     rows: &[u8],
@@ -227,7 +226,6 @@ fn quantize_rows<S: Number>(
     }
     pack_groups(&groups, format.into(), panel);
 }
-// ANCHOR_END: quantize_rows
 
 /// Packs the groups of 32 outputs, `[n_in / GROUP]`, as one panel.
 fn pack_groups(groups: &[[Group; LANES]], format: GroupFormat, panel: &mut [MaybeUninit<u8>]) {

@@ -47,7 +47,6 @@ impl RoundedGroup {
         nibble_quads: [[0; 4]; GROUP / 4],
     };
 
-    // ANCHOR: round
     /// Rounds activations to multiples of a scale, to nearest. The activation of greatest magnitude
     /// becomes 127 or -127.
     ///
@@ -88,7 +87,6 @@ impl RoundedGroup {
             }),
         }
     }
-    // ANCHOR_END: round
 
     /// The sum of the rounded activations.
     #[inline(always)]

@@ -268,7 +268,6 @@ fn widen_f16<I: Isa>(halves: &[f16; LANES]) -> [f32; LANES] {
     scales
 }
 
-// ANCHOR: sum_group
 /// The sums of a group of `M` rows of `x`, in pairs: the upper half is added to the lower one until
 /// one is left.
 #[inline(always)]
@@ -286,4 +285,3 @@ pub(super) fn sum_group<const M: usize>(x: &[[f32; M]; GROUP]) -> [f32; M] {
     }
     sums[0]
 }
-// ANCHOR_END: sum_group

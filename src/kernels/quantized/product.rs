@@ -8,7 +8,6 @@ use super::{GROUP, LANES, PackedGroups, PackedIntegers};
 use crate::kernels::microkernel::{VECTORS, accumulate, prefetch, vectors};
 use crate::kernels::simd::{Isa, WIDTH, fma};
 
-// ANCHOR: products
 /// The products of `P` quantized panels with `M` rows of `x`, packed as `[k][rows]`, of whose groups
 /// `x_sums`, `[groups][rows]`, are the sums.
 #[inline(always)]
@@ -72,7 +71,6 @@ fn add_groups<I: Isa, G: PackedGroups, const M: usize, const P: usize, const V: 
         }
     }
 }
-// ANCHOR_END: products
 
 // ANCHOR: add_scaled
 /// Adds a group, or a part of it, to `acc`: its sums of `integer * x`, times the scales. `offset` was

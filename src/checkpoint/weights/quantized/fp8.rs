@@ -40,7 +40,6 @@ pub(super) fn read(
     )))
 }
 
-// ANCHOR: values
 /// The values of E4M3: a sign, 4 bits of an exponent, and 3 of a fraction. There is no infinity, and
 /// only the last code of each sign is no number (Micikevicius and others, arXiv 2209.05433).
 pub(super) fn values() -> [f32; 256] {
@@ -54,4 +53,3 @@ pub(super) fn values() -> [f32; 256] {
         if code < 128 { magnitude } else { -magnitude }
     })
 }
-// ANCHOR_END: values
