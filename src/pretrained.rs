@@ -146,7 +146,6 @@ impl Pretrained {
         Vocabulary::new(config.vocab_size, |id| self.tokenizer.token_bytes(id), end_ids)
     }
 
-    // ANCHOR: heal
     /// Token healing: removes the prompt's last token, and demands instead that the text begins with its
     /// bytes, so that a token may cross the border between the two. After these bytes `constraint`
     /// decides; without one, everything is allowed.
@@ -174,5 +173,4 @@ impl Pretrained {
         prompt.pop();
         Ok(Some(healed))
     }
-    // ANCHOR_END: heal
 }

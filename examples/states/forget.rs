@@ -36,7 +36,6 @@ impl Memory {
         dim
     }
 
-    // ANCHOR: recall
     /// Writes all pairs, and reads what is there for the first key.
     fn recall(self, pairs: &[Pair]) -> Vec<f32> {
         match self {
@@ -55,7 +54,6 @@ impl Memory {
             Self::Attention { dim } => attention(pairs, (dim as f32).sqrt()),
         }
     }
-    // ANCHOR_END: recall
 }
 
 /// Attention with the first key as its query. The score of that key is `sharpness`, as if norms had made queries and

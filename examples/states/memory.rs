@@ -25,7 +25,6 @@ const LATENT: LatentConfig = LatentConfig {
 /// The part of a key that is rotated, and the same in all heads.
 const ROTATED: usize = 8;
 
-// ANCHOR: mixers
 const CONVOLUTION: Mixer = Mixer::Convolution(Convolution { width: 3, bias: false });
 const DELTA_RULE: Mixer = Mixer::DeltaRule(DeltaRule {
     key_heads: 4,
@@ -39,7 +38,6 @@ const DELTA_RULE: Mixer = Mixer::DeltaRule(DeltaRule {
 fn three_of_four(mixer: Mixer) -> Vec<LayerConfig> {
     [mixer, mixer, mixer, Mixer::Attention].map(layer).to_vec()
 }
-// ANCHOR_END: mixers
 
 fn layer(mixer: Mixer) -> LayerConfig {
     LayerConfig { mixer, ..LayerConfig::plain(RopeConfig::new(10_000.0)) }
@@ -80,7 +78,6 @@ fn load(llama: LlamaConfig, [n_kv_heads, head_dim]: [usize; 2]) -> Result<Model>
     Ok(Model::load(config, &Weights::random(&device))?)
 }
 
-// ANCHOR: held
 /// The memory that a text takes after so many tokens, in bytes.
 fn held(model: &Model) -> Result<[usize; LENGTHS.len()]> {
     let mut held = [0; LENGTHS.len()];
@@ -95,7 +92,6 @@ fn held(model: &Model) -> Result<[usize; LENGTHS.len()]> {
     }
     Ok(held)
 }
-// ANCHOR_END: held
 
 pub(super) fn text() -> Result<String> {
     let rows = [

@@ -13,7 +13,6 @@ use slowburn_flags::{AdapterArgs, Bundled, ModelArgs, ModelSource, SpeculateArgs
 
 use super::auth::ApiKeys;
 
-// ANCHOR: settings
 /// Serves a model over HTTP, with OpenAI's API
 ///
 /// Each setting is a flag, an environment variable and a line of the file that --config names:
@@ -137,7 +136,6 @@ pub struct Settings {
     #[command(flatten, next_help_heading = "Model")]
     pub model: ModelArgs,
 }
-// ANCHOR_END: settings
 
 /// The form of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -63,7 +63,6 @@ impl Automaton {
         Self { classes, width: 1, next: vec![0], accepting: vec![true] }
     }
 
-    // ANCHOR: behind
     /// The automaton that reads `bytes` first, and behind them what this one accepts.
     pub fn behind(&self, bytes: &[u8]) -> Self {
         // None of them may share its class with another byte, which could not be read in its place.
@@ -90,7 +89,6 @@ impl Automaton {
         let accepting = [&vec![false; bytes.len()], self.accepting.as_slice()].concat();
         Self { classes, width, next, accepting }
     }
-    // ANCHOR_END: behind
 
     fn class(&self, byte: u8) -> usize {
         usize::from(self.classes[usize::from(byte)])

@@ -79,7 +79,6 @@ impl TokenMask {
         (word.is_power_of_two() && words.next().is_none()).then(|| first + word.trailing_zeros())
     }
 
-    // ANCHOR: apply
     /// Removes all other tokens from the scores, `[vocab]`.
     pub fn apply(&self, scores: &mut [f32]) {
         for (scores, &word) in scores.chunks_mut(64).zip(&self.words) {
@@ -98,7 +97,6 @@ impl TokenMask {
             }
         }
     }
-    // ANCHOR_END: apply
 }
 
 #[cfg(test)]

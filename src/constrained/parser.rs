@@ -7,7 +7,6 @@ use super::constraint::Allowed;
 use super::{Cancel, TokenMask, Vocabulary};
 use crate::error::{RequestError, Result};
 
-// ANCHOR: parser
 /// Reads a text whose grammar has more states than can be listed: where brackets nest, a state is a
 /// stack of all that has begun. What may come next depends on the tokens that were read alone.
 pub trait Parser: Send + Sync {
@@ -41,7 +40,6 @@ pub trait Parser: Send + Sync {
     /// From now on, all that it is asked ends with an error once `cancel` is cancelled.
     fn cancel_by(&mut self, _cancel: &Cancel) {}
 }
-// ANCHOR_END: parser
 
 /// Where the texts of a constraint begin.
 pub(super) struct Begin {

@@ -57,7 +57,6 @@ impl Embedder {
         Ok(Self { ids, pooling, cache, pooled })
     }
 
-    // ANCHOR: read
     /// Reads up to `most` further tokens in one forward pass, at least one, and returns the vector
     /// after the last. `model` is the one that [`new`](Self::new) was given.
     ///
@@ -93,5 +92,4 @@ impl Embedder {
         }
         Ok(self.pooled.iter().map(|value| (value / length) as f32).collect())
     }
-    // ANCHOR_END: read
 }

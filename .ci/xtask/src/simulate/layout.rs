@@ -82,7 +82,6 @@ impl Layout {
         }
     }
 
-    // ANCHOR: wires
     /// The bytes that one GPU sends for each token of a step. With tensor parallelism each layer
     /// has two matrices after which the partial sums of all GPUs are added, an all-reduce of a
     /// hidden state. In a ring each GPU sends all but a share of it twice. In a pipeline a stage
@@ -108,7 +107,6 @@ impl Layout {
             Self::Pipeline(stages) => stages as f64 - 1.0,
         }
     }
-    // ANCHOR_END: wires
 
     /// The cost of a step. Tensor parallelism divides all work. A pipeline divides none of it: a
     /// batch passes through all stages, which read their weights one after the other, and other

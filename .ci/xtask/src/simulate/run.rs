@@ -44,7 +44,6 @@ pub fn routed(
     let mut recorder = Recorder::new(requests.len());
     let mut chosen = Vec::with_capacity(requests.len());
     let mut coming = requests.iter().peekable();
-    // ANCHOR: routed
     loop {
         // The next thing that happens: a step ends, or a request arrives.
         let ends = replicas.iter().filter_map(Replica::end);
@@ -65,7 +64,6 @@ pub fn routed(
             replica.start(now, cost, requests);
         }
     }
-    // ANCHOR_END: routed
     let left: usize = replicas.iter().map(Replica::len).sum();
     if left > 0 {
         bail!("the scheduler plans nothing for {left} requests");
