@@ -174,14 +174,9 @@ const OUTPUTS: &[Output] = &[
     },
     timed("scheduler-policies.txt", "cargo run --example 08_scheduler -- --compare"),
     timed(
-        "scheduler-budget.txt",
-        "cargo run --example 08_scheduler -- --token-budget 512 --chunk 512",
-    ),
-    timed(
         "scheduler-blocks.txt",
         "cargo run --example 08_scheduler -- --prompt \"Once upon a time\" --prompt \"The storm\" --prompt \"It was late\" --prompt \"One day\" --kv-cache-bytes 600KiB",
     ),
-    timed("scheduler-queue.txt", "cargo run --example 08_scheduler -- --max-running 2"),
     printed("paged.txt", "cargo run --example 09_paged_kv -- --max-tokens 20"),
     printed(
         "chat.txt",

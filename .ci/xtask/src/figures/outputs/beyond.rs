@@ -30,20 +30,12 @@ pub(super) const OUTPUTS: &[Output] = &[
         "cargo xtask replicas policies --server-args '--threads 1' --rate 20 --requests 200 --prompt-tokens 400 --shared-prefix 352 --prefixes 12 --max-tokens 16",
     ),
     on_request(
-        "beyond-balance.md",
-        "cargo xtask replicas policies --policies cache-aware --router-args '--balance-abs-threshold 2 --balance-rel-threshold 1.1' --server-args '--threads 1' --rate 20 --requests 200 --prompt-tokens 400 --shared-prefix 352 --prefixes 12 --max-tokens 16",
-    ),
-    on_request(
         "beyond-events.md",
         "cargo xtask replicas events --server-args '--threads 1' --rate 24 --requests 160 --max-tokens 400",
     ),
     on_request(
         "beyond-haproxy.md",
         "cargo xtask replicas events --router haproxy --server-args '--threads 1' --rate 24 --requests 160 --max-tokens 400",
-    ),
-    on_request(
-        "beyond-check.md",
-        "cargo xtask simulate --check --replicas 2 --threads 1 --routers round-robin",
     ),
     Output {
         timed: false,

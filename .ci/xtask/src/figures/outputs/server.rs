@@ -175,27 +175,6 @@ curl -s http://127.0.0.1:8080/metrics \
     Output {
         timed: false,
         ..asked(
-            "schema-items.txt",
-            SERVER,
-            r#"curl -s http://127.0.0.1:8080/v1/responses --json '{
-  "input": [
-    {"role": "user", "content": "The fox was hungry."},
-    {"type": "function_call", "call_id": "call_1", "name": "feed", "arguments": "{\"spoons\": 4}"},
-    {"type": "function_call_output", "call_id": "call_1", "output": "It is still hungry."}
-  ],
-  "temperature": 0.7, "seed": 9,
-  "tools": [{"type": "function", "name": "feed", "parameters": {
-    "type": "object",
-    "properties": {"spoons": {"type": "integer", "minimum": 1, "maximum": 5}},
-    "required": ["spoons"], "additionalProperties": false
-  }}],
-  "tool_choice": "required"
-}' | python3 -m json.tool | sed -n '/"output"/,/^    \]/p' | grep -v 'id"'"#,
-        )
-    },
-    Output {
-        timed: false,
-        ..asked(
             "schema-refused.txt",
             SERVER,
             r#"curl -s http://127.0.0.1:8080/v1/completions --json '{
