@@ -96,7 +96,6 @@ fn run(device: &Device) -> io::Result<()> {
     show(&format!("a module of {} numbers", head.num_params()), &head.forward(x))?;
     // ANCHOR_END: weights
 
-    // ANCHOR: causal
     let encoder = Encoder::random(50, 6, 32, device);
     let logits =
         |ids: [i32; 6]| encoder.forward(Tensor::<1, Int>::from_data(ids, device).unsqueeze());
@@ -106,7 +105,6 @@ fn run(device: &Device) -> io::Result<()> {
     let rows = distances.iter::<f32>().enumerate().filter(|&(_, distance)| distance > 1e-3);
     let changed = rows.map(|(row, _)| row).collect::<Vec<_>>();
     writeln!(out, "another id at 3 changes the logits at {changed:?}")?;
-    // ANCHOR_END: causal
     Ok(())
 }
 

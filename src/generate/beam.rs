@@ -156,7 +156,6 @@ impl<'a> Search<'a> {
         Ok(Beam { ids: Vec::new(), logprob: 0.0, cache, logits })
     }
 
-    // ANCHOR: candidates
     /// The most likely one-token continuations of all beams: those that end their text, and the
     /// `width` best of the others.
     fn candidates(&self, beams: &[Beam]) -> Result<(Vec<Candidate>, Vec<Candidate>)> {
@@ -186,7 +185,6 @@ impl<'a> Search<'a> {
         }
         Ok((ended, going_on))
     }
-    // ANCHOR_END: candidates
 
     /// Runs the model over the new token of each candidate, on a fork of its beam's KV cache. Forks
     /// share all blocks but those that are written to; on a device without blocks the whole cache is

@@ -13,7 +13,6 @@ pub(crate) struct TokenLimit {
 }
 
 impl TokenLimit {
-    // ANCHOR: new
     /// The limit of a generation of up to `max_tokens` after `prompt`, within the context length.
     ///
     /// # Errors
@@ -26,7 +25,6 @@ impl TokenLimit {
             is_context: context < max_tokens,
         })
     }
-    // ANCHOR_END: new
 
     /// The finish reason of a generation that reached the limit.
     pub(crate) fn reason(&self) -> FinishReason {

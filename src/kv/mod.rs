@@ -60,7 +60,6 @@ pub struct KvCache {
 }
 
 impl KvCache {
-    // ANCHOR: new
     /// An empty cache for up to `capacity` tokens.
     ///
     /// # Errors
@@ -74,7 +73,6 @@ impl KvCache {
         }
         Ok(cache)
     }
-    // ANCHOR_END: new
 
     /// The cache of a sequence whose table has all blocks that it needs.
     pub(crate) fn with_table(pool: &KvPool, table: BlockTable<KvMemory>) -> Self {
@@ -109,7 +107,6 @@ impl KvCache {
         self.capacity
     }
 
-    // ANCHOR: bytes
     /// The memory of the cache, in bytes: that of its blocks, or on a device without blocks that of the
     /// whole capacity. Each token takes
     /// `2 * n_layers * n_kv_heads * head_dim * bytes per number`.
@@ -117,7 +114,6 @@ impl KvCache {
         let blocks = self.table.blocks_of_memory() * self.pool.block_bytes();
         self.whole_bytes().unwrap_or(blocks)
     }
-    // ANCHOR_END: bytes
 
     /// Keeps only the first `length` tokens, and gives back the blocks of the others.
     ///

@@ -54,7 +54,6 @@ impl Linear {
         linears.map(|linear| linear.forward(x.clone()))
     }
 
-    // ANCHOR: forward
     /// `[batch, seq, in]` -> `[batch, seq, out]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
         self.biased(self.weight.product(x))
@@ -67,7 +66,6 @@ impl Linear {
             None => y,
         }
     }
-    // ANCHOR_END: forward
 }
 
 /// A matrix, `[out, in]`, in the form in which a device multiplies with it.

@@ -27,9 +27,7 @@ pub(super) fn skip(generator: &mut impl Rng) {
     uniform(generator);
 }
 
-// ANCHOR: uniform
 /// A uniform number in [0, 1), in steps of 2^-53, the precision of an f64.
 pub(super) fn uniform(generator: &mut impl Rng) -> f64 {
     (generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
-// ANCHOR_END: uniform

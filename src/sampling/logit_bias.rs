@@ -5,7 +5,6 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-// ANCHOR: logit_bias
 /// Adds to the score of each token its bias, as OpenAI's API defines it: 100 all but forces a token,
 /// and -100 all but bans it. The sum of a finite score and a bias is finite.
 pub(super) fn apply(scores: &mut [f32], biases: &BTreeMap<u32, f32>) {
@@ -15,7 +14,6 @@ pub(super) fn apply(scores: &mut [f32], biases: &BTreeMap<u32, f32>) {
         }
     }
 }
-// ANCHOR_END: logit_bias
 
 /// Reads biases by token id. An id is a number or, as in JSON, whose keys are strings, its digits.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(

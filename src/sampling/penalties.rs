@@ -23,7 +23,6 @@ pub(super) fn repetition(scores: &mut [f32], penalty: f32, prompt: &[u32], outpu
 }
 // ANCHOR_END: repetition
 
-// ANCHOR: frequency
 /// The frequency penalty of OpenAI's API: proportional to a token's occurrences in the output.
 pub(super) fn frequency(scores: &mut [f32], penalty: f32, output: &[u32]) {
     if penalty == 0.0 {
@@ -39,9 +38,7 @@ pub(super) fn frequency(scores: &mut [f32], penalty: f32, output: &[u32]) {
         }
     }
 }
-// ANCHOR_END: frequency
 
-// ANCHOR: presence
 /// The presence penalty of OpenAI's API: the same for every token in the output.
 pub(super) fn presence(scores: &mut [f32], penalty: f32, output: &[u32]) {
     if penalty == 0.0 {
@@ -54,4 +51,3 @@ pub(super) fn presence(scores: &mut [f32], penalty: f32, output: &[u32]) {
         }
     }
 }
-// ANCHOR_END: presence

@@ -256,7 +256,6 @@ impl fmt::Debug for Sampler {
     }
 }
 
-// ANCHOR: check
 /// Refuses scores from which no token can be sampled, and says why.
 fn check(scores: &[f32]) -> Result<(), &'static str> {
     let (mut nan, mut infinite, mut finite) = (false, false, false);
@@ -276,4 +275,3 @@ fn check(scores: &[f32]) -> Result<(), &'static str> {
         Ok(())
     }
 }
-// ANCHOR_END: check

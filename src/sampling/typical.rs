@@ -2,7 +2,6 @@
 
 use super::softmax;
 
-// ANCHOR: typical
 /// Keeps the tokens whose surprise, `-ln p_i`, is closest to the entropy (the expected surprise):
 /// the fewest whose probabilities sum to at least `p`.
 pub(super) fn apply(scores: &mut [f32], p: f32) {
@@ -25,4 +24,3 @@ pub(super) fn apply(scores: &mut [f32], p: f32) {
         scores[id] = score;
     }
 }
-// ANCHOR_END: typical

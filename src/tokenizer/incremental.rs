@@ -76,7 +76,6 @@ impl<'a> IncrementalDecoder<'a> {
         }
     }
 
-    // ANCHOR: finish
     /// The text still held back, with U+FFFD for an incomplete character.
     ///
     /// # Errors
@@ -87,7 +86,6 @@ impl<'a> IncrementalDecoder<'a> {
             Pending::Ids(pending) => pending.finish(self.tokenizer),
         }
     }
-    // ANCHOR_END: finish
 }
 
 fn token_bytes(tokenizer: &Tokenizer, id: u32) -> Vec<u8> {

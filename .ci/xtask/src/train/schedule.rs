@@ -16,7 +16,6 @@ impl Schedule {
         Self { peak, warm_up, steps }
     }
 
-    // ANCHOR: learning_rate
     pub fn learning_rate(&self, step: usize) -> f64 {
         if step < self.warm_up {
             return self.peak * (step + 1) as f64 / self.warm_up as f64;
@@ -25,7 +24,6 @@ impl Schedule {
         let floor = self.peak / 10.0;
         floor + (self.peak - floor) * 0.5 * (1.0 + (PI * done.min(1.0)).cos())
     }
-    // ANCHOR_END: learning_rate
 
     // ANCHOR: row_length
     /// The row length in tokens: short at first, the full context length (`longest`) at the end.
