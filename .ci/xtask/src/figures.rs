@@ -17,6 +17,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -28,6 +29,9 @@ pub use compare::same_but_for_rounding;
 use output::Output;
 use served::Server;
 use sitting::Sittings;
+
+/// The time of a command that takes longer is printed.
+const SLOW: Duration = Duration::from_secs(2);
 
 #[derive(Args)]
 pub struct FiguresArgs {
@@ -71,7 +75,11 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
     };
     for output in outputs::all().filter(is_wanted) {
         eprintln!("$ {}", output.command);
+        let began = Instant::now();
         let text = book.run(output, root)?;
+        if began.elapsed() > SLOW {
+            eprintln!("({:.0} s)", began.elapsed().as_secs_f64());
+        }
         if let (Some(text), Some(file)) = (text, output.file)
             && output.timed
             && !args.check
