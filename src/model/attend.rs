@@ -2,7 +2,6 @@
 
 use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax, s};
 
-// ANCHOR: attend
 /// Scaled dot-product attention: `softmax(q k^T / sqrt(head_dim)) v`.
 ///
 /// `q` is `[batch, n_heads, seq, head_dim]`; `k` and `v` are
@@ -33,6 +32,7 @@ pub fn attention_weights(
     softcap: Option<f32>,
     sinks: Option<&Tensor<1>>,
 ) -> Tensor<4> {
+    // ANCHOR: attend
     let [batch, n_heads, seq, head_dim] = q.dims();
     let [_, n_kv_heads, total, _] = k.dims();
     let group = n_heads / n_kv_heads;
@@ -56,13 +56,13 @@ pub fn attention_weights(
     let Some(sinks) = sinks else {
         return softmax(scores, 3).cast(dtype);
     };
+    // ANCHOR_END: attend
     let sinks = sinks.clone().cast(DType::F32).reshape([1, n_kv_heads, group, 1]);
     let sinks = sinks.expand([batch, n_kv_heads, group, seq]);
     let sinks = sinks.reshape([batch, n_kv_heads, group * seq, 1]);
     let weights = softmax(Tensor::cat(vec![scores, sinks], 3), 3);
     weights.slice(s![.., .., .., ..total]).cast(dtype)
 }
-// ANCHOR_END: attend
 
 // ANCHOR: capped
 /// Bounds each number: `cap * tanh(x / cap)`.

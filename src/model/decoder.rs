@@ -129,7 +129,6 @@ impl Decoder {
         name.ends_with("rotary_emb.inv_freq")
     }
 
-    // ANCHOR: hidden
     /// Runs all layers over `ids`, `[batch, seq]`, and returns the hidden states of all positions
     /// before the head: `[batch, seq, d_model]`.
     ///
@@ -145,6 +144,7 @@ impl Decoder {
     }
 
     /// As [`hidden_states`](Self::hidden_states), where the rotations of all positions are known.
+    // ANCHOR: hidden
     pub(super) fn hidden_states_at(
         &self,
         ids: Tensor<2, Int>,
@@ -161,6 +161,7 @@ impl Decoder {
         }
         x.normed(Some(&self.norm))
     }
+    // ANCHOR_END: hidden
 
     /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
     pub fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
@@ -170,7 +171,6 @@ impl Decoder {
         };
         capped(scaled(logits, self.logit_scale), self.logit_softcap)
     }
-    // ANCHOR_END: hidden
 
     /// Whether all that a layer has is attention and one dense network.
     #[cfg(feature = "cube")]

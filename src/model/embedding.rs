@@ -29,7 +29,6 @@ impl<M: LoadMatrix> Embedding<M> {
 }
 
 impl Embedding {
-    // ANCHOR: forward
     /// Looks up the rows of `ids`: `[batch, seq]` -> `[batch, seq, d_model]`
     pub fn forward(&self, ids: Tensor<2, Int>) -> Tensor<3> {
         match &self.weight {
@@ -38,13 +37,10 @@ impl Embedding {
             Weight::Panels(panels) => panels.rows(ids),
         }
     }
-    // ANCHOR_END: forward
 
-    // ANCHOR: tied_head
     /// The head that shares this matrix (weight tying): `[batch, seq, d_model]` ->
     /// `[batch, seq, ids]`.
     pub fn tied_head(&self) -> Linear {
         Linear { weight: self.weight.clone(), bias: None }
     }
-    // ANCHOR_END: tied_head
 }

@@ -11,7 +11,6 @@ use crate::cube::norm as on_gpu;
 use crate::device::has_cubes;
 use crate::error::Result;
 
-// ANCHOR: rms_norm
 /// Divides each vector by its root mean square, then scales each entry by a learned weight
 /// (Zhang and Sennrich, arXiv 1910.07467).
 #[derive(Module, Debug)]
@@ -22,6 +21,7 @@ pub struct RmsNorm<V = Param<Tensor<1>>> {
 }
 
 impl RmsNorm {
+    // ANCHOR: rms_norm
     /// `[..., d]` -> `[..., d]`
     ///
     /// The mean is taken in f32: in f16 a sum of squares overflows at 65,504.
@@ -32,8 +32,8 @@ impl RmsNorm {
         let x = x / (mean_square + self.eps).sqrt();
         x.cast(dtype) * self.weight.val().unsqueeze()
     }
+    // ANCHOR_END: rms_norm
 }
-// ANCHOR_END: rms_norm
 
 impl<V: LoadVector> RmsNorm<V> {
     pub(super) fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {

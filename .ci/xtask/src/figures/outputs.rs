@@ -16,7 +16,6 @@ const OUTPUTS: &[Output] = &[
         "cargo run --example 05_kv_cache -- --prompt \"Once upon a time\"",
     ),
     timed("parity.md", "cargo xtask parity"),
-    timed("parity-naive.md", "cargo xtask parity --naive"),
     timed("what-runs.md", "cargo xtask what-runs"),
     printed("tokens.txt", "cargo run --example tokens"),
     printed(
