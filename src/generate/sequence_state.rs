@@ -214,6 +214,7 @@ impl SequenceState {
         let id = self.sampler.sample(logits, prompt, output)?;
         self.push(id, logits, on_token)
     }
+    // ANCHOR_END: next_token
 
     /// Appends the token that was sampled from the logits, `[vocab]`, unless it ends the text.
     fn push(
@@ -255,7 +256,6 @@ impl SequenceState {
         }
         Ok(id)
     }
-    // ANCHOR_END: next_token
 
     /// As [`next_token`](Self::next_token), by residual sampling where there is a guess: the draft
     /// token, and the distribution that it was drawn from, `[vocab]`, unless it was certain.

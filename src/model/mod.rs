@@ -145,7 +145,6 @@ impl Model {
         None
     }
 
-    // ANCHOR: forward
     /// Runs the network over the tokens of all `inputs`, and returns the requested logits: one row
     /// of `[vocab]` for each token, in order.
     ///
@@ -180,6 +179,7 @@ impl Model {
         self.enter(|| {
             let mut caches = self.caches_for_whole(inputs)?;
             let _held = self.kv_pool.hold();
+            // ANCHOR: forward
             let (row, wanted) = row_of(inputs);
             let mut pass = Pass::default();
             let mut own_caches = caches.iter_mut();
@@ -190,9 +190,9 @@ impl Model {
             let rows = compute(&row, &wanted, &mut pass)?;
             pass.commit();
             Ok(rows)
+            // ANCHOR_END: forward
         })
     }
-    // ANCHOR_END: forward
 
     /// The kernels read keys and values from blocks only, so an input without a cache gets one
     /// for this pass.
