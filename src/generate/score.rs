@@ -34,7 +34,6 @@ pub(super) const CHUNK: usize = 64;
 ///
 /// # Errors
 /// No ids, an id outside the vocabulary, more ids than the context holds, unusable logits.
-// ANCHOR: score
 pub fn score(model: &Model, ids: &[u32], top: usize) -> Result<Score> {
     model.check_prompt(ids)?;
     let (context, targets) = (&ids[..ids.len() - 1], &ids[1..]);
@@ -61,7 +60,6 @@ pub(super) fn score_rows(
     }
     Ok(())
 }
-// ANCHOR_END: score
 
 /// Refuses the logits of a token, the `step`-th, that are not all finite.
 pub(super) fn check_finite(logits: &[f32], step: usize) -> Result<()> {

@@ -140,7 +140,6 @@ impl Sampler {
     }
     // ANCHOR_END: constrained
 
-    // ANCHOR: sample
     /// The probability of each token after every rule: 0 for removed tokens, with a sum of 1.
     /// `logits` is `[vocab]`; the penalties count the ids in `prompt` and `output`.
     ///
@@ -156,6 +155,7 @@ impl Sampler {
     ///
     /// # Errors
     /// As [`distribution`](Self::distribution).
+    // ANCHOR: sample
     pub fn sample(&mut self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<u32> {
         if let Some(next) = self.next(output, logits.len())?
             && let Some(only) = next.mask().only()

@@ -49,7 +49,6 @@ const OUTPUTS: &[Output] = &[
     timed("compare.txt", "cargo run --example 05_kv_cache -- --compare"),
     timed("decode-step.txt", "cargo bench --bench generation -- --quick \"decode step\""),
     printed("greedy.txt", "cargo run --example 01_greedy"),
-    printed("greedy-loops.txt", "cargo xtask greedy-loops"),
     // The first command creates the model that the others use.
     printed("shallow.txt", "cargo xtask shallow-checkpoint --layers 2 --out data/shallow"),
     printed(
