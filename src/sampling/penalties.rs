@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-// ANCHOR: repetition
 /// The repetition penalty (Keskar et al., arXiv 1909.05858): lowers the score of every token in the
 /// prompt or the output, by dividing a positive score and multiplying a negative one. Each such
 /// token is penalised once, however often it occurs.
 ///
 /// Extreme penalties can overflow f32. A product of -inf removes the token, whose probability would
 /// be 0 anyway. The caller must refuse a quotient of +inf: several such scores have no greatest.
+// ANCHOR: repetition
 pub(super) fn repetition(scores: &mut [f32], penalty: f32, prompt: &[u32], output: &[u32]) {
     let seen: HashSet<&u32> = prompt.iter().chain(output).collect();
     for &id in seen {

@@ -186,7 +186,6 @@ impl Sampler {
         sampler
     }
 
-    // ANCHOR: order
     /// The scores after every rule. This function defines their order.
     fn scores(&self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<Vec<f32>> {
         let step = output.len();
@@ -199,6 +198,7 @@ impl Sampler {
         if self.constraint.is_some() {
             check(&scores).map_err(after("the constraint"))?;
         }
+        // ANCHOR: order
         logit_bias::apply(&mut scores, &params.logit_bias);
         if params.repetition_penalty != 1.0 {
             penalties::repetition(&mut scores, params.repetition_penalty, prompt, output);
@@ -236,8 +236,8 @@ impl Sampler {
             typical::apply(&mut scores, p);
         }
         Ok(scores)
+        // ANCHOR_END: order
     }
-    // ANCHOR_END: order
 }
 
 impl Drop for Sampler {

@@ -104,7 +104,6 @@ fn a_share_of_one_keeps_every_token() {
     }
 }
 
-// ANCHOR: edge
 /// Probabilities of 1/2, 1/4, 1/8 and 1/8 are exact, and so are their sums: at p = 0.75 two
 /// tokens reach it. A rule that went on until the sum is greater than p would keep three.
 #[test]
@@ -122,7 +121,6 @@ fn top_p_stops_as_soon_as_p_is_reached() {
         assert_eq!(survivors(&distribution(&params, &logits)), kept, "p = {p}");
     }
 }
-// ANCHOR_END: edge
 
 /// Two of five tokens share the second place: k = 2 keeps both of them.
 #[test]

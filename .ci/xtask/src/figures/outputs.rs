@@ -97,11 +97,11 @@ const OUTPUTS: &[Output] = &[
     printed("temperature.txt", "cargo run --example 03_temperature"),
     printed(
         "hot-top-p.txt",
-        "cargo run --example 03_temperature -- --top-p 0.9 --temperatures 0.5,1,1.5,2 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+        "cargo run --example 03_temperature -- --top-p 0.9 --temperatures 0.5,1,1.5,2 --max-tokens 1 --prompt \"Once upon a time, there was a\" | grep -E \"  T =|tokens kept\"",
     ),
     printed(
         "hot-min-p.txt",
-        "cargo run --example 03_temperature -- --min-p 0.1 --temperatures 0.5,1,1.5,2 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+        "cargo run --example 03_temperature -- --min-p 0.1 --temperatures 0.5,1,1.5,2 --max-tokens 1 --prompt \"Once upon a time, there was a\" | grep -E \"  T =|tokens kept\"",
     ),
     printed(
         "repetition.txt",
@@ -338,7 +338,7 @@ const OUTPUTS: &[Output] = &[
             "cargo run --features plot --example 06_batching -- --compare --chart batch-sizes.svg",
         )
     },
-    printed("top-p.txt", "cargo run --example 04_top_p"),
+    printed("top-p.txt", "cargo run --example 04_top_p -- --max-tokens 20"),
     printed("engine.txt", "cargo run -p exercises -- engine"),
     Output {
         exit_code: 1,
