@@ -52,7 +52,6 @@ fn main() -> ExitCode {
     })
 }
 
-// ANCHOR: run
 fn run(Cli { batch: args, speculate, constraint, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
     let (pretrained, speculation) = speculate.speculation(&args.model, pretrained)?;
@@ -70,7 +69,6 @@ fn run(Cli { batch: args, speculate, constraint, .. }: &Cli) -> cli::Result<()> 
     })?;
     report.finish(&mut batch, &generations)
 }
-// ANCHOR_END: run
 
 fn compare(Cli { batch: args, chart, .. }: &Cli) -> cli::Result<()> {
     if let Some(file) = chart {

@@ -215,7 +215,6 @@ impl<'m> Batch<'m> {
         Ok(id)
     }
 
-    // ANCHOR: step
     /// Runs one step of the engine: each sequence that takes part generates one token, and one for
     /// each draft token that is accepted, or prefills a chunk of its prompt. Returns the new tokens in
     /// the order in which the sequences joined, then the sequences that have ended, which leave and
@@ -263,7 +262,6 @@ impl<'m> Batch<'m> {
         events.extend(ended);
         events
     }
-    // ANCHOR_END: step
 
     /// Asks for draft tokens for those that decode in the next step. Not where it reads prompts, which
     /// come first. A draft model reads no more of the texts in a step than the model does.

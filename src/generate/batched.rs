@@ -52,7 +52,6 @@ impl Batch<'_> {
         generations
     }
 
-    // ANCHOR: run
     /// As [`run`](Self::run), and leaves in the batch what has not ended before an error. `index_of` gets
     /// the indices of the sequences that have joined.
     fn run_all(
@@ -62,6 +61,7 @@ impl Batch<'_> {
         index_of: &mut BTreeMap<SequenceId, usize>,
         on_token: &mut dyn FnMut(usize, u32) -> ControlFlow<()>,
     ) -> Result<Vec<Generation>> {
+        // ANCHOR: run
         for (index, (prompt, options)) in zip(prompts, options).enumerate() {
             index_of.insert(self.join(prompt, options)?, index);
         }
@@ -83,8 +83,8 @@ impl Batch<'_> {
             }
         }
         Ok(generations.into_iter().flatten().collect())
+        // ANCHOR_END: run
     }
-    // ANCHOR_END: run
 }
 
 fn check_as_many(prompts: &[Vec<u32>], options: &[Options]) -> Result<()> {

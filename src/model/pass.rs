@@ -180,7 +180,6 @@ impl Pass<'_> {
         self.attend_in_tensors(layer, qkv, scoring, sinks)
     }
 
-    // ANCHOR: attend
     /// As [`attend`](Self::attend), with Burn's operations.
     fn attend_in_tensors(
         &mut self,
@@ -193,6 +192,7 @@ impl Pass<'_> {
         let [q, k, v] = qkv.map(|x| x.swap_dims(1, 2)); // [batch, heads, seq, head_dim]
         let q = scaled(q, scoring.scale);
         let alone = self.segments.len() == 1;
+        // ANCHOR: attend
         let mixed = self.segments.iter_mut().map(|Segment { columns, start, cache }| {
             let part = |all: &Tensor<4>| {
                 if alone {
@@ -209,8 +209,8 @@ impl Pass<'_> {
             attend(part(&q), k, v, mask.as_ref(), scoring.softcap, sinks.as_ref())
         });
         Tensor::cat(mixed.collect(), 2).swap_dims(1, 2)
+        // ANCHOR_END: attend
     }
-    // ANCHOR_END: attend
 
     /// Whether the keys and values of all sequences are in slots of a GPU's memory.
     #[cfg(feature = "cube")]
