@@ -25,7 +25,6 @@ fn main() -> ExitCode {
     cli::exit(run(&cli::parse::<Cli>().generate))
 }
 
-// ANCHOR: run
 fn run(args: &GenerateArgs) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
@@ -34,11 +33,13 @@ fn run(args: &GenerateArgs) -> cli::Result<()> {
     }
     let request = args.request(prompt, 60)?;
     let mut uses = Uses::new(args, &pretrained.model);
+    // ANCHOR: run
     let inference = InferenceBuilder::new()
         .with_model(pretrained)
         .with_chunk(args.chunk)
         .build(streaming_handler)?;
     inference.warm_up()?;
+    // ANCHOR_END: run
 
     stream(&inference, request.clone(), &mut uses)?;
     collect(&inference, request.clone(), &mut uses)?;
@@ -46,7 +47,6 @@ fn run(args: &GenerateArgs) -> cli::Result<()> {
     several(&inference, &request, &mut uses)?;
     uses.finish()
 }
-// ANCHOR_END: run
 
 // ANCHOR: stream
 fn stream(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> cli::Result<()> {

@@ -30,6 +30,7 @@ pub struct GenerateRequest {
     /// at most 256 bytes each ([`StopStrings::validate`]).
     #[serde(default)]
     pub stop: Vec<String>,
+    // ANCHOR_END: request
     /// Stop tokens: generation ends at the first, which is not part of the output.
     #[serde(default)]
     pub stop_ids: Vec<u32>,
@@ -59,7 +60,6 @@ pub struct GenerateRequest {
     #[serde(default, with = "seconds")]
     pub deadline: Option<Duration>,
 }
-// ANCHOR_END: request
 
 fn default_max_tokens() -> usize {
     256

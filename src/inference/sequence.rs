@@ -84,7 +84,6 @@ impl<'m> LiveSequence<'m> {
         self.deadline
     }
 
-    // ANCHOR: push
     /// Takes one more token, without its text. Returns the reason to finish, if there is one.
     /// `prefill` is what the batch knows of the prompt: how many of its tokens were cached, and their
     /// scores. `was_drafted` says whether it was a draft token.
@@ -118,7 +117,6 @@ impl<'m> LiveSequence<'m> {
         }
         Ok(flow.is_break().then_some(FinishReason::Stopped))
     }
-    // ANCHOR_END: push
 
     /// Ends the sequence, which has left the batch with this: emits the text held back, and reports
     /// the completion to the job.
