@@ -58,7 +58,6 @@ fn show(Cli { schedule: args, chart, .. }: &Cli) -> cli::Result<()> {
     timeline(args, &pretrained, &found)
 }
 
-// ANCHOR: run
 fn run<'a>(
     model: &Model,
     requests: &'a [ScheduledRequest],
@@ -77,7 +76,6 @@ fn run<'a>(
     }
     Ok(timeline)
 }
-// ANCHOR_END: run
 
 fn compare(args: &ScheduleArgs) -> cli::Result<()> {
     let (pretrained, _) = args.batch.load()?;

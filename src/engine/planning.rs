@@ -25,7 +25,6 @@ struct Draft<'a, M: Memory> {
 }
 
 impl<M: Memory> Scheduler<M> {
-    // ANCHOR: plan
     /// Plans a step. Blocks change hands now, in this turn of the pool;
     /// [`complete`](Self::complete) says when the tokens are computed. Also returns the sequences
     /// for which the machine has no memory.
@@ -39,6 +38,7 @@ impl<M: Memory> Scheduler<M> {
         let may_admit = self.may_admit();
         let deferred = self.beyond_slots();
 
+        // ANCHOR: plan
         // Decodes: one token of each sequence that has read its prompt.
         for id in self.running.iter().copied().collect::<Vec<_>>() {
             if !self.is_running(id) {
@@ -82,6 +82,7 @@ impl<M: Memory> Scheduler<M> {
             }
             left -= self.prefill(id, left, &mut draft);
         }
+        // ANCHOR_END: plan
         self.read_drafts(budget, &mut draft.plan, turn);
         for Chunk { id, positions, .. } in &draft.plan.chunks {
             if let Some(sequence) = self.sequences.get_mut(id) {
@@ -94,7 +95,6 @@ impl<M: Memory> Scheduler<M> {
         draft.plan.decisions.splice(0..0, std::mem::take(&mut self.lent));
         (draft.plan, draft.failed)
     }
-    // ANCHOR_END: plan
 
     fn is_running(&self, id: SequenceId) -> bool {
         self.running.contains(&id)
@@ -243,7 +243,6 @@ impl<M: Memory> Scheduler<M> {
         self.blocks.slide(table);
     }
 
-    // ANCHOR: read
     /// Plans the next `new` tokens of a running sequence, or as many as there are blocks for, and
     /// returns their number. An earlier sequence takes blocks from a later one.
     fn read(&mut self, id: SequenceId, new: usize, draft: &mut Draft<'_, M>) -> usize {
@@ -251,6 +250,7 @@ impl<M: Memory> Scheduler<M> {
             // Also where there is no block for it: another one may have its slot then.
             sequence.last_step = self.stats.steps + 1;
         }
+        // ANCHOR: read
         let start = self.sequences[&id].table.length();
         let mut end = start + new;
         while self.missing(id, end) > self.blocks.available() {
@@ -270,6 +270,7 @@ impl<M: Memory> Scheduler<M> {
                 }
             }
         }
+        // ANCHOR_END: read
         if end == start || !self.reserve(id, end, draft) {
             return 0;
         }
@@ -286,7 +287,6 @@ impl<M: Memory> Scheduler<M> {
         draft.plan.chunks.push(Chunk { id, positions, drafted: 0, logits });
         end - start
     }
-    // ANCHOR_END: read
 
     // ANCHOR: read_drafts
     /// Appends draft tokens to the decodes of a plan: as many as the rest of the token budget and the

@@ -211,7 +211,6 @@ impl<M: Memory> Scheduler<M> {
         self.sequences.get(&id).map_or(0, |sequence| sequence.preemptions)
     }
 
-    // ANCHOR: handle
     /// Takes note of an event. Events of sequences that have left have no effect.
     ///
     /// # Errors
@@ -244,7 +243,6 @@ impl<M: Memory> Scheduler<M> {
         }
         Ok(())
     }
-    // ANCHOR_END: handle
 
     fn arrive(
         &mut self,

@@ -243,7 +243,6 @@ impl<'m, F: Forward> Engine<'m, F> {
         blocks * self.model.pool().block_bytes()
     }
 
-    // ANCHOR: step
     /// Plans a step and runs it. Returns the plan, and what it did for each sequence that has new
     /// logits or has failed, in the order of the plan.
     pub fn step(&mut self) -> (Plan, Vec<(SequenceId, Outcome)>) {
@@ -270,7 +269,6 @@ impl<'m, F: Forward> Engine<'m, F> {
         self.end_step(&outcomes);
         (plan, outcomes)
     }
-    // ANCHOR_END: step
 
     /// Plans a step, and takes the memory for it. Returns the plan, and which sequences fail since
     /// the machine has too little memory.
