@@ -42,7 +42,6 @@ fn main() -> ExitCode {
     })
 }
 
-// ANCHOR: run
 fn run(args: &PagedArgs) -> cli::Result<()> {
     let pretrained = args.load()?;
     let prompts = args.prompt_ids(&pretrained)?;
@@ -61,7 +60,6 @@ fn run(args: &PagedArgs) -> cli::Result<()> {
     }
     report.finish()
 }
-// ANCHOR_END: run
 
 fn measure(args: &PagedArgs) -> cli::Result<()> {
     let pretrained = args.load()?;

@@ -172,7 +172,6 @@ impl<M: Memory> BlockTable<M> {
         self.links.last().copied().unwrap_or(self.root)
     }
 
-    // ANCHOR: reserve
     /// Prepares these blocks of the table for writing: the missing ones are taken, and shared ones
     /// copied (copy-on-write). `take` gives as many as it is asked for, and the memory of states, which
     /// stand for `state_blocks`, where the table has none.
@@ -185,6 +184,7 @@ impl<M: Memory> BlockTable<M> {
         state_blocks: usize,
         take: impl FnOnce(Demand) -> Result<Taken<M>>,
     ) -> Result<()> {
+        // ANCHOR: reserve
         let first = written.start.saturating_sub(self.first).min(self.blocks.len());
         let missing = written.end.saturating_sub(self.end());
         let is_shared = |block: &&mut Arc<Block<M>>| Arc::strong_count(block) > 1;
@@ -207,9 +207,9 @@ impl<M: Memory> BlockTable<M> {
             *block = Arc::new(copy);
         }
         self.blocks.extend(taken.map(Arc::new));
+        // ANCHOR_END: reserve
         Ok(())
     }
-    // ANCHOR_END: reserve
 
     /// Memory that belongs to this table alone: [`reserve`](Self::reserve) has copied what it shared.
     #[cfg(any(feature = "burn", test))]

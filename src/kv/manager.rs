@@ -241,7 +241,6 @@ impl<M: Memory> BlockManager<M> {
         }
     }
 
-    // ANCHOR: extend
     /// Appends blocks of the prefix cache, as long as they hold the next of `tokens`. The last token
     /// is always left to be computed: its logits are wanted.
     ///
@@ -256,6 +255,7 @@ impl<M: Memory> BlockManager<M> {
         if !table.length.is_multiple_of(size) || table.end() != table.length / size {
             return extension;
         }
+        // ANCHOR: extend
         let (mut chain, mut end) = (Vec::new(), table.length);
         while end + size < tokens.len() {
             extension.looked_up += 1;
@@ -270,9 +270,9 @@ impl<M: Memory> BlockManager<M> {
         let (skipped, found) = self.usable(table, &chain);
         let found = self.with_states(table, &chain[..found]);
         self.append(table, &chain[..found], skipped);
+        // ANCHOR_END: extend
         Extension { found, skipped, ..extension }
     }
-    // ANCHOR_END: extend
 
     /// How many blocks of a chain may follow those of `table`, where layers have states: up to the last after which
     /// they are known, which `table` gets.
@@ -411,7 +411,6 @@ impl<M: Memory> BlockManager<M> {
         }
     }
 
-    // ANCHOR: release
     /// Takes all blocks from `table`. The memory of one that has no owner left returns to the pool,
     /// or stays in the prefix cache until it is needed.
     pub(crate) fn release(&mut self, table: &mut BlockTable<M>) {
@@ -458,5 +457,4 @@ impl<M: Memory> BlockManager<M> {
             self.held -= 1;
         }
     }
-    // ANCHOR_END: release
 }

@@ -171,14 +171,13 @@ const OUTPUTS: &[Output] = &[
             "cargo run --example 09_paged_kv -- --kv-cache-bytes 360KiB",
         )
     },
-    printed("paged-tight.txt", "cargo run --example 09_paged_kv -- --kv-cache-bytes 840KiB"),
+    printed(
+        "paged-tight.txt",
+        "cargo run --example 09_paged_kv -- --kv-cache-bytes 840KiB | grep ^step",
+    ),
     printed(
         "paged-thrash.txt",
         "cargo run --example 09_paged_kv -- --max-running 1 --max-tokens 16 --kv-cache-bytes 240KiB --system \"One day, a girl called Mia found a small blue boat by the river, and she wanted to row it to the sea before the night came.\" --system \"The storm came in the night, and in the morning the old bridge was gone. A fox and a hare stood there and looked at the water.\" --prompt \"It rained.\" --prompt \"It rained.\" --prompt \"It snowed.\" --prompt \"It snowed.\" | grep -E 'prompt tokens|prefix cache'",
-    ),
-    printed(
-        "paged-no-thrash.txt",
-        "cargo run --example 09_paged_kv -- --max-running 1 --max-tokens 16 --kv-cache-bytes 360KiB --system \"One day, a girl called Mia found a small blue boat by the river, and she wanted to row it to the sea before the night came.\" --system \"The storm came in the night, and in the morning the old bridge was gone. A fox and a hare stood there and looked at the water.\" --prompt \"It rained.\" --prompt \"It rained.\" --prompt \"It snowed.\" --prompt \"It snowed.\" | grep -E 'prompt tokens|prefix cache'",
     ),
     timed("kernels.txt", "cargo run --example 10_kernels"),
     printed("kernels-bits.txt", "cargo run --example 10_kernels -- --bits"),
