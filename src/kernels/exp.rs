@@ -5,7 +5,6 @@
 
 use super::simd::fma;
 
-// ANCHOR: exp
 /// `exp(x)`, to within 2 units in the last place; 0 below -87.3, where the result would be
 /// subnormal, and infinity above 88.7.
 ///
@@ -46,7 +45,6 @@ pub(super) fn exp(x: f32) -> f32 {
     let value = if x > HIGHEST { f32::INFINITY } else { value };
     if x < LOWEST { 0.0 } else { value }
 }
-// ANCHOR_END: exp
 
 /// `1 / (1 + exp(-x))`
 #[inline(always)]

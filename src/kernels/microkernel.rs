@@ -79,7 +79,6 @@ pub(super) fn product<I: Isa, const M: usize>(
     sums
 }
 
-// ANCHOR: products
 /// The products of `P` panels with `M` rows of `x`. Reading several panels at once keeps more memory
 /// channels busy.
 ///
@@ -104,7 +103,6 @@ pub(super) fn products<I: Isa, N: Number, const M: usize, const P: usize>(
         in_parts::<I, N, M, P, 0>(panels, x)
     }
 }
-// ANCHOR_END: products
 
 /// The sums of all 32 outputs at once, where they fit into the registers. Otherwise those of one half
 /// after the other, for so many `k` that the weights are still in the L1 cache for the second half.

@@ -61,7 +61,6 @@ pub(super) trait RowKernel {
     fn run<I: Isa, const M: usize>(self) -> Self::Output;
 }
 
-// ANCHOR: isa
 /// An instruction set, as the kernels see it.
 pub(super) trait Isa: Copy + IntegerProducts + PairProducts {
     /// 16 numbers in registers: in one of AVX-512, two of AVX2, four of NEON.
@@ -94,7 +93,6 @@ pub(super) trait Isa: Copy + IntegerProducts + PairProducts {
     /// The nibbles that begin at `BIT` of each word, plus 16: [`nibble_plus_16`].
     fn widen_nibbles<const BIT: u32>(words: &[u32; WIDTH]) -> Self::Vector;
 }
-// ANCHOR_END: isa
 
 impl Simd {
     /// The widest instruction set that this processor has.

@@ -15,7 +15,6 @@ pub(super) struct Means {
 }
 
 impl Means {
-    // ANCHOR: merge
     /// Merges the result of a later span.
     #[inline(always)]
     pub(super) fn merge(&mut self, later: &Means) {
@@ -42,7 +41,6 @@ impl Means {
             }
         }
     }
-    // ANCHOR_END: merge
 
     pub(super) fn write(&self, heads: &Heads<'_>, task: &Task<'_>, out: &Disjoint<'_, f32>) {
         let width = self.sums.len() / self.rows.len();

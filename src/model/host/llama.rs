@@ -140,7 +140,6 @@ impl Block<Linear, Vec<f32>, Latent> {
         linears
     }
 
-    // ANCHOR: block
     /// Adds what attention and the feed-forward network compute to `x`, `[seq, d_model]`.
     fn forward(
         &self,
@@ -187,7 +186,6 @@ impl Block<Linear, Vec<f32>, Latent> {
         watch(Stop::FeedForward, added);
         add(x, added);
     }
-    // ANCHOR_END: block
 
     /// Adds what the layer makes of its embeddings, where it has some, and scales the sum: `inputs` are those of all
     /// layers, of which this is one.
