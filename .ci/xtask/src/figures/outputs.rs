@@ -202,14 +202,6 @@ const OUTPUTS: &[Output] = &[
         )
     },
     timed("quantized.txt", "cargo run --example 12_quantized"),
-    printed(
-        "quantized-hash.txt",
-        "cargo run --example 05_kv_cache -- --quantize int4 --kv-dtype int8 --json | grep -oE '[0-9a-f]{64}'",
-    ),
-    printed(
-        "quantized-scalar-hash.txt",
-        "cargo run --example 05_kv_cache -- --quantize int4 --kv-dtype int8 --chunk 1 --threads 1 --simd scalar --json | grep -oE '[0-9a-f]{64}'",
-    ),
     Output {
         figures: &["quantized.svg"],
         // Losses and bytes, no times.
@@ -360,7 +352,6 @@ const OUTPUTS: &[Output] = &[
     ),
     on_request("quantized-simd.md", "cargo xtask format-cost simd"),
     on_request("adapter-cost.md", "cargo xtask adapter-cost"),
-    on_request("quantized-kv.md", "cargo xtask format-cost kv"),
     on_request("quantized-activations.md", "cargo xtask format-cost activations"),
     Output {
         figures: &["roofline-ember.svg"],
