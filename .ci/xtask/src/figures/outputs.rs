@@ -271,13 +271,10 @@ const OUTPUTS: &[Output] = &[
             "cargo run --features plot --example 14_other_models -- --part experts --chart other-experts.svg",
         )
     },
-    Output {
-        figures: &["other-rope.svg"],
-        ..printed(
-            "other-rope.txt",
-            "cargo run --features plot --example 14_other_models -- --part rope --chart other-rope.svg",
-        )
-    },
+    drawn(
+        &["other-rope.svg"],
+        "cargo run --features plot --example 14_other_models -- --part rope --chart other-rope.svg",
+    ),
     timed(
         "other-window-times.txt",
         "cargo run --example 14_other_models -- --part windows --tokens 64 --measure | tail -n 6",
