@@ -253,7 +253,7 @@ const OUTPUTS: &[Output] = &[
     },
     on_request(
         "remote-device.md",
-        "cargo run --features remote --example 17_remote_device | grep '^|'",
+        "cargo run --features remote --example 17_remote_device | grep '^|' | grep -v '^| 1 ms'",
     ),
     on_request("guess-ahead-peers.md", "cargo xtask speculation peers"),
     printed("other-models.txt", "cargo run --example 14_other_models -- --part layers"),
