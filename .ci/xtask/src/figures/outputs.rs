@@ -243,7 +243,10 @@ const OUTPUTS: &[Output] = &[
         "guess-ahead-early-exit.txt",
         "cargo run --example 13_guess_ahead -- --acceptance --draft data/shallow-3",
     ),
-    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 12 | grep -v '| int[48] |'"),
+    on_request(
+        "guess-ahead-texts.md",
+        "cargo xtask speculation texts --rounds 12 | grep -v '| int[48] |'",
+    ),
     Output {
         figures: &["guess-speed.svg"],
         ..on_request(
