@@ -31,7 +31,6 @@ fn main() -> ExitCode {
     })
 }
 
-// ANCHOR: run
 fn run(args: &ConstrainedArgs) -> cli::Result<()> {
     let (pretrained, _) = args.generate.load()?;
     let prompt = args.generate.prompt_ids(&pretrained)?;
@@ -46,4 +45,3 @@ fn run(args: &ConstrainedArgs) -> cli::Result<()> {
         generate::cached(&pretrained.model, &prompt, &options, &mut |chosen| report.step(chosen))?;
     report.finish(&generation)
 }
-// ANCHOR_END: run

@@ -63,7 +63,6 @@ impl ConstrainedArgs {
     }
 }
 
-// ANCHOR: names
 /// Words in small letters, these names and what sentences begin with, and between any two of them
 /// something that is no letter.
 fn names(names: &[String]) -> String {
@@ -71,7 +70,6 @@ fn names(names: &[String]) -> String {
     let word = format!("([a-z]+|{BEGINNINGS}|{})", letters.join("|"));
     format!("[^A-Za-z]*{word}([^A-Za-z]+{word})*[^A-Za-z]*")
 }
-// ANCHOR_END: names
 
 /// The characters of a name, each as itself.
 fn regex_of(name: &str) -> String {

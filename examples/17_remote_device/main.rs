@@ -62,7 +62,6 @@ fn main() -> ExitCode {
     })
 }
 
-// ANCHOR: lend
 /// Lends this machine's device: a GPU that is compiled in and works, or else the CPU.
 fn lend(address: SocketAddr, token: Option<String>) -> cli::Result<()> {
     if !address.ip().is_loopback() && token.is_none() {
@@ -80,7 +79,6 @@ fn lend(address: SocketAddr, token: Option<String>) -> cli::Result<()> {
     let transport = WebSocketTransport::from_listener(listener);
     server.serve(transport).map_err(|error| failed(error.to_string()))
 }
-// ANCHOR_END: lend
 
 /// Both ends in one process, with a wire between them.
 fn measure(args: &Cli) -> cli::Result<()> {

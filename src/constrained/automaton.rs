@@ -123,7 +123,6 @@ impl Automaton {
     }
 }
 
-// ANCHOR: live
 /// From which states an accepting one can be reached. Found backwards: all accepting states, those
 /// that lead to one of them, and so on.
 #[cfg(feature = "text")]
@@ -149,4 +148,3 @@ fn live(width: usize, next: &[u32], accepting: &[bool]) -> Vec<bool> {
     }
     live
 }
-// ANCHOR_END: live

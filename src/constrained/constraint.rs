@@ -219,7 +219,6 @@ impl States {
         self.automaton.bytes() + of_states + self.masks_bytes()
     }
 
-    // ANCHOR: read
     /// The state after one more token. A token that ends a text changes nothing, since it has no
     /// bytes. None for a token that is not allowed.
     pub(super) fn read(&self, state: State, token: u32) -> Option<State> {
@@ -233,7 +232,6 @@ impl States {
         }
         automaton.read(state, bytes)
     }
-    // ANCHOR_END: read
 }
 
 impl fmt::Debug for Constraint {

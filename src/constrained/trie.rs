@@ -30,7 +30,6 @@ struct Node {
 // ANCHOR_END: node
 
 impl TokenTrie {
-    // ANCHOR: build
     /// A trie of tokens, given by their ids and bytes. A token without bytes is left out.
     pub fn new<'a>(tokens: impl IntoIterator<Item = (u32, &'a [u8])>) -> Self {
         let mut sorted: Vec<(&[u8], u32)> = tokens
@@ -67,7 +66,6 @@ impl TokenTrie {
             deepest,
         }
     }
-    // ANCHOR_END: build
 
     // ANCHOR: walk
     /// Adds to `mask` each token whose bytes `automaton` can read from `state` on. The two are walked

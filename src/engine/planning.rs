@@ -288,7 +288,6 @@ impl<M: Memory> Scheduler<M> {
         end - start
     }
 
-    // ANCHOR: read_drafts
     /// Appends draft tokens to the decodes of a plan: as many as the rest of the token budget and the
     /// idle blocks hold. No sequence is preempted for them, and no block leaves a prefix cache. The
     /// last token that a sequence may have needs no draft: it comes from the logits of the one before.
@@ -321,7 +320,6 @@ impl<M: Memory> Scheduler<M> {
         }
         plan.decisions.extend(decisions);
     }
-    // ANCHOR_END: read_drafts
 
     /// The number of blocks that a sequence lacks to hold `length` positions.
     fn missing(&self, id: SequenceId, length: usize) -> usize {

@@ -45,7 +45,6 @@ impl Divergence {
     }
 }
 
-// ANCHOR: divergence
 /// Compares `model` with `reference`, which has the same vocabulary, over the text `ids`.
 ///
 /// # Errors
@@ -82,7 +81,6 @@ pub fn divergence(reference: &Model, model: &Model, ids: &[u32]) -> Result<Diver
     }
     Ok(found)
 }
-// ANCHOR_END: divergence
 
 fn log_softmax(logits: &[f32]) -> Vec<f64> {
     let greatest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));

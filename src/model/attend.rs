@@ -64,7 +64,6 @@ pub fn attention_weights(
     weights.slice(s![.., .., .., ..total]).cast(dtype)
 }
 
-// ANCHOR: capped
 /// Bounds each number: `cap * tanh(x / cap)`.
 pub(super) fn capped<const D: usize>(x: Tensor<D>, cap: Option<f32>) -> Tensor<D> {
     match cap {
@@ -72,7 +71,6 @@ pub(super) fn capped<const D: usize>(x: Tensor<D>, cap: Option<f32>) -> Tensor<D
         None => x,
     }
 }
-// ANCHOR_END: capped
 
 // ANCHOR: causal_mask
 /// The causal mask, `[seq, start + seq]`: true above the diagonal that ends in the lower right

@@ -55,7 +55,6 @@ impl<V: LoadVector> RmsNorm<V> {
         Ok(Self { weight: V::load(weights, name, d)?.times(scale), eps })
     }
 
-    // ANCHOR: one_plus
     /// As [`load`](Self::load), for a model of the Llama family: where its norms multiply by
     /// `1 + weight`, the sum is what is kept.
     pub(super) fn load_in(
@@ -71,7 +70,6 @@ impl<V: LoadVector> RmsNorm<V> {
         }
         Ok(Self { weight: norm.weight.plus_one(), ..norm })
     }
-    // ANCHOR_END: one_plus
 }
 
 impl RmsNorm {

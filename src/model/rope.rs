@@ -149,7 +149,6 @@ impl Ropes {
     }
 }
 
-// ANCHOR: scale
 /// Lowers the frequency of pair `i`, so that the angles of a longer context stay in the range of the
 /// training context.
 fn scale(i: usize, frequency: f64, rope: &RopeConfig, rotated: usize) -> f64 {
@@ -184,7 +183,6 @@ fn scale(i: usize, frequency: f64, rope: &RopeConfig, rotated: usize) -> f64 {
         }
     }
 }
-// ANCHOR_END: scale
 
 impl Rotation {
     /// By the cosines and sines of a table, `[2, seq, rotated / 2]`.

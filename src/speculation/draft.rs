@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::sampling::Sampler;
 
-// ANCHOR: draft
 /// Proposes the tokens that may come next. No proposal changes a text: a good one makes it come
 /// sooner.
 pub trait Draft: Send {
@@ -44,4 +43,3 @@ pub struct Text<'a> {
     /// The sampler that draws the next token. A clone of it will draw the same numbers.
     pub sampler: &'a Sampler,
 }
-// ANCHOR_END: draft

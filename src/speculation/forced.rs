@@ -18,7 +18,6 @@ impl<D: Draft> ForcedTokens<D> {
 }
 
 impl<D: Draft> Draft for ForcedTokens<D> {
-    // ANCHOR: propose
     fn propose(&mut self, text: &Text<'_>, most: usize) -> Result<Vec<u32>> {
         let forced = text.sampler.forced(&text.tokens[text.prompt..], most)?;
         if forced.is_empty() {
@@ -26,7 +25,6 @@ impl<D: Draft> Draft for ForcedTokens<D> {
         }
         Ok(forced)
     }
-    // ANCHOR_END: propose
 
     fn unread(&self, text: &Text<'_>) -> usize {
         self.otherwise.unread(text)

@@ -21,7 +21,6 @@ impl Default for PromptLookup {
 }
 
 impl PromptLookup {
-    // ANCHOR: find
     /// The position after the earlier place whose tokens equal the most tokens at the end of the
     /// text. Of equally good places, the latest.
     fn find(&self, tokens: &[u32]) -> Option<usize> {
@@ -39,7 +38,6 @@ impl PromptLookup {
         }
         best.1
     }
-    // ANCHOR_END: find
 }
 
 impl Draft for PromptLookup {

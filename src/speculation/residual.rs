@@ -6,7 +6,6 @@
 //! `max(0, p - q)` divided by its sum. Whatever `q` is, the token then has the distribution `p`. But it is
 //! not the token that plain sampling would give you with the same seed.
 
-// ANCHOR: acceptance
 /// The probability with which the draft token is accepted. `target` and `draft` are distributions,
 /// `[vocab]`.
 pub fn acceptance(target: &[f64], draft: &[f64], token: usize) -> f64 {
@@ -16,9 +15,7 @@ pub fn acceptance(target: &[f64], draft: &[f64], token: usize) -> f64 {
         target[token] / draft[token]
     }
 }
-// ANCHOR_END: acceptance
 
-// ANCHOR: residual
 /// The distribution of the token that replaces a rejected one, `[vocab]`. None where the two are
 /// equal, so that nothing is ever rejected.
 pub fn residual(target: &[f64], draft: &[f64]) -> Option<Vec<f64>> {
@@ -26,9 +23,7 @@ pub fn residual(target: &[f64], draft: &[f64]) -> Option<Vec<f64>> {
     let sum: f64 = rest.iter().sum();
     (sum > 0.0).then(|| rest.iter().map(|rest| rest / sum).collect())
 }
-// ANCHOR_END: residual
 
-// ANCHOR: check
 /// Checks a draft token with two uniform numbers in [0, 1), and returns the token that the text gets:
 /// the draft token where it is accepted, and another one where it is not.
 pub fn check(target: &[f64], draft: &[f64], token: usize, uniform: [f64; 2]) -> usize {
@@ -37,7 +32,6 @@ pub fn check(target: &[f64], draft: &[f64], token: usize, uniform: [f64; 2]) -> 
     }
     residual(target, draft).map_or(token, |residual| draw(&residual, uniform[1]))
 }
-// ANCHOR_END: check
 
 /// The distribution of a draft token that is certain, `[vocab]`.
 pub fn certain(token: usize, vocab: usize) -> Vec<f64> {

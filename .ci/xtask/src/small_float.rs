@@ -17,7 +17,6 @@ pub const E4M3: SmallFloat =
 pub const E2M1: SmallFloat = SmallFloat { fraction_bits: 1, least: 0, greatest: 6.0, sign: 0x8 };
 
 impl SmallFloat {
-    // ANCHOR: code
     /// The code of the number nearest to `x`; of two that are equally near, the even one.
     pub fn code(self, x: f32) -> u8 {
         let magnitude = x.abs().min(self.greatest);
@@ -29,7 +28,6 @@ impl SmallFloat {
         let code = powers as u8 + steps.round_ties_even() as u8;
         if x < 0.0 { code | self.sign } else { code }
     }
-    // ANCHOR_END: code
 
     /// The bits of a code.
     pub fn bits(self) -> u32 {

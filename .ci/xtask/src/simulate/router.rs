@@ -76,7 +76,6 @@ impl Router {
         }
     }
 
-    // ANCHOR: choose
     /// The replica for a request. `open[replica]` is how many it has open.
     pub fn choose(&mut self, request: &Request, open: &[usize]) -> usize {
         let all = 0..open.len();
@@ -106,7 +105,6 @@ impl Router {
         }
         replica
     }
-    // ANCHOR_END: choose
 
     fn any(&mut self, replicas: usize) -> usize {
         (self.random.next_u64() % replicas as u64) as usize

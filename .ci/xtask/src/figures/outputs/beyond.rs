@@ -22,26 +22,18 @@ pub(super) const OUTPUTS: &[Output] = &[
         "cargo xtask simulate --preset llama-8b-h100 --requests 5000 --rate 10 --max-running 256 --shared-prompt 1000 --shared-share 0.8",
     ),
     on_request(
-        "beyond-scaling.md",
-        "cargo xtask replicas scaling --server-args '--threads 1' --clients 16 --requests 128",
-    ),
-    on_request(
         "beyond-policies.md",
-        "cargo xtask replicas policies --server-args '--threads 1' --rate 20 --requests 200 --prompt-tokens 400 --shared-prefix 352 --prefixes 12 --max-tokens 16",
+        "cargo xtask replicas policies --server-args '--threads 1' --rate 20 --requests 200 --prompt-tokens 400 --shared-prefix 352 --prefixes 12 --max-tokens 16 | grep -vE '^(round|cache)'",
     ),
     on_request(
         "beyond-events.md",
         "cargo xtask replicas events --server-args '--threads 1' --rate 24 --requests 160 --max-tokens 400",
     ),
-    on_request(
-        "beyond-haproxy.md",
-        "cargo xtask replicas events --router haproxy --server-args '--threads 1' --rate 24 --requests 160 --max-tokens 400",
-    ),
     Output {
         timed: false,
         ..on_request(
             "beyond-routers.md",
-            "cargo xtask simulate --preset llama-8b-h100 --requests 3000 --rate 64 --replicas 8 --max-running 256 --shared-prompt 2000 --shared-share 0.8 --shared-prompts 200",
+            "cargo xtask simulate --preset llama-8b-h100 --requests 3000 --rate 64 --replicas 8 --max-running 256 --shared-prompt 2000 --shared-share 0.8 --shared-prompts 200 | tail -n 8",
         )
     },
     Output {
