@@ -8,7 +8,6 @@ pub mod check;
 pub mod choose;
 pub mod lexicon;
 mod plots;
-mod scene;
 pub mod talk;
 mod tell;
 #[cfg(test)]
@@ -67,10 +66,10 @@ pub fn stories(seed: u64) -> impl Iterator<Item = Story> {
 /// Tells one story without looking at the result. Also gives the name of the plot family.
 fn draw(seed: u64) -> (&'static str, Story) {
     let mut ch = Chooser::new(seed);
-    let weights: Vec<u32> = PLOTS.iter().map(|p| p.1).collect();
-    let (family, _, tell) = PLOTS[ch.index(&weights)];
-    let (text, bits) = tell(ch).finish();
-    (family, Story { text, bits })
+    let weights: Vec<u32> = PLOTS.iter().map(|plot| plot.weight).collect();
+    let plot = &PLOTS[ch.index(&weights)];
+    let (text, bits) = plot.tell(ch).finish();
+    (plot.name, Story { text, bits })
 }
 
 fn accepted(text: &str) -> bool {

@@ -53,24 +53,6 @@ impl Tale {
         self.expand(template);
     }
 
-    /// Goes on with the sentence that was begun.
-    pub fn go_on(&mut self, template: &str) {
-        self.expand(template);
-    }
-
-    /// Tells one of several templates.
-    pub fn one(&mut self, templates: &[&str]) {
-        let template = *self.ch.pick(templates);
-        self.say(template);
-    }
-
-    /// Tells the template with probability `percent / 100`.
-    pub fn maybe(&mut self, percent: u32, template: &str) {
-        if self.ch.chance(percent) {
-            self.say(template);
-        }
-    }
-
     /// Starts a new paragraph.
     pub fn para(&mut self) {
         if self.out.len() > self.para {
@@ -82,8 +64,11 @@ impl Tale {
         }
     }
 
-    /// Sets a variable to an expanded template without telling it.
+    /// Sets a variable to an expanded template without telling it, and `<name>` to the template.
     pub fn set(&mut self, name: &str, template: &str) {
+        if name.starts_with('<') {
+            return self.vars.push((name.to_string(), template.to_string()));
+        }
         let start = self.out.len();
         self.expand(template);
         let value = self.out.split_off(start);
@@ -269,6 +254,7 @@ impl Tale {
             ":home" => who.kind.home,
             ":n" => who.name,
             ":trait" => who.trait_.0,
+            ":adj" => who.adj,
             ":goes" => *self.ch.pick(who.kind.goes),
             _ => return self.mention(x, how),
         };
@@ -386,7 +372,7 @@ impl Tale {
     }
 }
 
-fn index(name: &str) -> usize {
+pub fn index(name: &str) -> usize {
     match name.as_bytes().first() {
         Some(b'A') => 0,
         Some(b'B') => 1,

@@ -13,7 +13,7 @@ use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 use slowburn::tokenizer::{ChatOptions, Message, Role};
 
-use crate::corpus::talk::words::{MOODS, Mood};
+use crate::corpus::talk::words::{Mood, moods as all_moods};
 
 #[derive(Args)]
 pub struct TalksArgs {
@@ -179,7 +179,7 @@ fn names_and_homes() -> Kind {
             format!("In this conversation you are {name}, a {kind} who lives {home}."),
             format!(
                 "Your name is {name}. You are a {} {kind}. You live {home}.",
-                MOODS[i % 8].words[0]
+                all_moods()[i % 8].words[0]
             ),
             format!("Pretend to be {name}. You are a {kind}. Your home is {home}."),
         ];
@@ -244,11 +244,11 @@ fn people() -> Kind {
 /// A mood that can be heard in each of three answers.
 fn moods() -> Kind {
     let mut scripts = Vec::new();
-    for mood in MOODS {
+    for mood in all_moods() {
         let Mood { words, before, after, feels, why, .. } = mood;
         let heard: Vec<String> = before
             .iter()
-            .chain(*after)
+            .chain(after)
             .chain([feels, why, &words[0]])
             .map(|text| text.to_lowercase())
             .collect();

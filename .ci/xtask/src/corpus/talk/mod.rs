@@ -6,9 +6,8 @@
 //!
 //! The bundled model spark was trained on these.
 
-mod fresh;
-mod further;
 mod persona;
+mod questions;
 #[cfg(test)]
 mod tests;
 mod typing;
@@ -17,6 +16,7 @@ pub mod words;
 use std::collections::HashSet;
 
 use rayon::prelude::*;
+use serde::Deserialize;
 
 use super::choose::Chooser;
 use super::lexicon::list;
@@ -24,7 +24,7 @@ use super::tell::Tale;
 use super::tidy::tidy;
 use super::world::Place;
 use super::{hash, mix};
-use words::{Mood, PLAIN};
+use words::{Mood, plain};
 
 /// The most words of a conversation.
 const MAX_WORDS: usize = 300;
@@ -94,7 +94,7 @@ fn dialogue(ch: Chooser) -> Dialogue {
 }
 
 /// What the last answer was about, so that the next question need not say it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 enum Topic {
     Nothing,
     Me,
@@ -148,7 +148,7 @@ impl Talk {
         let drills = tale.ch.chance(60);
         Self {
             tale,
-            mood: &PLAIN,
+            mood: plain(),
             told: Vec::new(),
             topic: Topic::Nothing,
             pending: None,
@@ -165,7 +165,7 @@ impl Talk {
             return self.reply(pending);
         }
         if is_last && number > 0 && self.tale.ch.chance(12) {
-            return self.goodbye();
+            return self.ask("goodbye");
         }
         if self.topic != Topic::Nothing && self.tale.ch.chance(40) {
             return self.follow(self.topic);
@@ -254,7 +254,7 @@ impl Talk {
     fn some_name(&mut self) -> String {
         let from = self.tale.ch.index(&[45, 10, 45]);
         match from {
-            0 => (*self.tale.ch.pick(words::NAMES)).to_owned(),
+            0 => self.pick("names").to_owned(),
             1 => (*self.tale.ch.pick(super::lexicon::SHE)).to_owned(),
             _ => self.made_up(true),
         }

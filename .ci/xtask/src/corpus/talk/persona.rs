@@ -1,57 +1,8 @@
 //! Who answers, and the system line that says it.
 
 use super::Talk;
-use super::words::{self, MOODS, MORE_KINDS, Mood, PLAIN};
+use super::words::{self, MORE_KINDS, Mood, WORDS, moods, plain};
 use crate::corpus::lexicon::{HE, KINDS, SHE};
-
-/// Places that the stories do not have.
-const MORE_PLACES: &[&str] = &[
-    "on a boat",
-    "in a castle",
-    "on the moon",
-    "in the desert",
-    "in the garden",
-    "in the jungle",
-    "by the sea",
-    "in the snow",
-    "in the mountains",
-    "in the library",
-    "on an island",
-    "at the lake",
-    "on a farm",
-    "in the big city",
-    "under a bridge",
-    "in the park",
-];
-
-/// System lines that say nothing of this world.
-const OTHER_LINES: &[&str] = &[
-    "You are a helpful assistant.",
-    "[Answer|Reply] [briefly|in one sentence|shortly].",
-    "Be [helpful|brief|polite|honest].",
-    "You are [an assistant|a chatbot|a language model|helpful].",
-    "[This is|You are in] a [test|demo].",
-];
-
-/// What an animal does, why, and how it goes.
-const DEEDS: &[(&str, &str, &str)] = &[
-    (
-        "counting clouds",
-        "No two clouds are the same",
-        "I have counted {#number} so far",
-    ),
-    ("picking berries", "I want to make berry jam", "My basket is half full"),
-    ("gathering nuts", "Winter will come", "I have {#number} nuts already"),
-    ("sweeping the floor", "{friend} will visit me", "It is nearly clean"),
-    ("mending my roof", "The rain came in last night", "There is only one hole left"),
-    (
-        "watching the snails",
-        "They are never in a hurry",
-        "The first one is at the gate",
-    ),
-    ("resting in the grass", "I had a long walk this morning", "The grass is soft"),
-    ("baking a cake", "It is the birthday of {friend}", "It smells good already"),
-];
 
 impl Talk {
     /// Draws what is true, and the line that says it.
@@ -64,14 +15,16 @@ impl Talk {
     fn line(&mut self) -> Option<String> {
         let kind_of_line = self.tale.ch.index(&[30, 42, 16, 7, 5]);
         let mood: &'static Mood = match kind_of_line {
-            1 if self.tale.ch.chance(70) => self.tale.ch.pick(MOODS),
-            2 => self.tale.ch.pick(MOODS),
-            3 if self.tale.ch.chance(40) => self.tale.ch.pick(MOODS),
-            _ => &PLAIN,
+            1 if self.tale.ch.chance(70) => self.tale.ch.pick(moods()),
+            2 => self.tale.ch.pick(moods()),
+            3 if self.tale.ch.chance(40) => self.tale.ch.pick(moods()),
+            _ => plain(),
         };
         self.mood = mood;
-        self.usual();
-        let word = match mood.words {
+        for (name, value) in words::USUAL {
+            self.tale.set(name, value);
+        }
+        let word = match &mood.words[..] {
             [] => String::new(),
             words => format!("{} ", self.tale.ch.pick(words)),
         };
@@ -85,7 +38,7 @@ impl Talk {
                 self.expand("[You are|Be|Act as|Answer as|Talk like] a {moody}{kind}.")
             }
             _ => {
-                let line = *self.tale.ch.pick(OTHER_LINES);
+                let line = self.pick("other_lines");
                 self.expand(line)
             }
         };
@@ -107,25 +60,6 @@ impl Talk {
         Some(line)
     }
 
-    /// What is true when nothing is said.
-    fn usual(&mut self) {
-        for (name, value) in [
-            ("name", words::NAME),
-            ("kind", words::KIND),
-            ("home", "den"),
-            ("place", words::PLACE),
-            ("food", words::FOOD),
-            ("friend", words::FRIEND.0),
-            ("fkind", words::FRIEND.1),
-            ("colour", words::COLOUR),
-            ("wear", words::WEAR),
-            ("swims", ""),
-            ("flies", ""),
-        ] {
-            self.tale.set(name, value);
-        }
-    }
-
     /// What no line says.
     fn other_facts(&mut self) {
         for (name, key) in [("fplace", "place"), ("smell", "smell")] {
@@ -135,7 +69,7 @@ impl Talk {
         for name in ["snack", "fsnack"] {
             self.tale.set(name, "[berries|nuts|pears|warm milk|honey|apples]");
         }
-        let (deed, why, goes) = *self.tale.ch.pick(DEEDS);
+        let [deed, why, goes] = *self.tale.ch.pick(&WORDS.deeds);
         self.tale.set("deed", deed);
         self.tale.set("why", why);
         self.tale.set("goes", goes);
@@ -175,7 +109,7 @@ impl Talk {
             _ => self.some_name(),
         };
         self.tale.set("name", &name);
-        if name == words::FRIEND.0 {
+        if name == words::FRIEND {
             let (friend, kind) = words::OTHER_FRIEND;
             self.tale.set("friend", friend);
             self.tale.set("fkind", kind);
@@ -187,7 +121,7 @@ impl Talk {
         } else {
             let adverb = self.mood.adverb;
             self.tale.set("adverb", adverb);
-            let how = match self.mood.words {
+            let how = match self.mood.words[..] {
                 [] => "",
                 _ => " [Be {moody}|You are {moody}|Answer {adverb}].",
             };
@@ -197,7 +131,7 @@ impl Talk {
             let place = if self.tale.ch.chance(65) {
                 self.pick("place")
             } else {
-                self.tale.ch.pick(MORE_PLACES)
+                self.pick("other_places")
             };
             self.tale.set("place", place);
             line += &self.expand(" [You live|You live|Your home is] {place}.");
@@ -206,7 +140,7 @@ impl Talk {
             let food = if self.tale.ch.chance(60) {
                 self.pick("food")
             } else {
-                self.tale.ch.pick(words::LIKES)
+                self.pick("likes")
             };
             self.tale.set("food", food);
             line += &self.expand(" You [like|love] {food}.");
