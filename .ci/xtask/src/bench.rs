@@ -165,7 +165,7 @@ pub fn checkpoint(shape: Shape) -> Result<PathBuf> {
 /// Runs in a new process, whose memory holds nothing else.
 fn load_cost(folder: &Path) -> Result<LoadCost> {
     let output = Command::new(env::current_exe()?)
-        .args(["load-cost", "--json", "--prompt-tokens", "1800", "--model"])
+        .arg("load-cost")
         .arg(folder)
         .output()
         .context("cannot start load-cost")?;

@@ -11,10 +11,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, File, ImplItemFn, Item, ItemFn, Meta, Signature, Token};
+use syn::visit_mut::VisitMut;
+use syn::{Block, ImplItemFn, ItemFn, Signature};
+
+use crate::only_code::OnlyCode;
 
 /// The lines that a file should not exceed.
 const LONGEST_FILE: usize = 400;
@@ -89,8 +90,7 @@ struct LongFunction {
 }
 
 pub fn run() -> Result<()> {
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("two folders above")?;
+    let root = crate::root();
     let files = rust_files(root)?;
     let counted: Vec<Counted> =
         files.into_iter().map(|path| count(root, path)).collect::<Result<_>>()?;
@@ -195,52 +195,6 @@ fn collect(tokens: TokenStream, lines: &mut BTreeSet<usize>) {
             // A text may go over several lines.
             other => lines.extend(other.span().start().line..=other.span().end().line),
         }
-    }
-}
-
-/// Removes documentation, and items that are compiled for tests only.
-struct OnlyCode;
-
-impl VisitMut for OnlyCode {
-    fn visit_file_mut(&mut self, file: &mut File) {
-        file.items.retain(|item| !is_for_tests(attributes(item)));
-        visit_mut::visit_file_mut(self, file);
-    }
-
-    fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
-        attributes.retain(|attribute| !attribute.path().is_ident("doc"));
-    }
-}
-
-fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Mod(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Const(item) => &item.attrs,
-        _ => &[],
-    }
-}
-
-/// Whether there is a `#[cfg(test)]`, or one that asks for more besides, such as
-/// `#[cfg(all(test, feature = "flex"))]`.
-fn is_for_tests(attributes: &[Attribute]) -> bool {
-    let is_cfg_test = |attribute: &Attribute| {
-        let asks = attribute.parse_args::<Meta>().is_ok_and(|meta| asks_for_tests(&meta));
-        attribute.path().is_ident("cfg") && asks
-    };
-    attributes.iter().any(is_cfg_test)
-}
-
-fn asks_for_tests(condition: &Meta) -> bool {
-    match condition {
-        Meta::Path(path) => path.is_ident("test"),
-        Meta::List(list) if list.path.is_ident("all") => list
-            .parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
-            .is_ok_and(|all| all.iter().any(asks_for_tests)),
-        _ => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -35,12 +35,7 @@ pub fn run(args: &CorpusArgs) -> Result<()> {
     if args.talk {
         return write_talks(args);
     }
-    if let Some(folder) = args.out.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let file =
-        File::create(&args.out).with_context(|| format!("cannot write {}", args.out.display()))?;
-    let mut file = BufWriter::new(file);
+    let mut file = create(&args.out)?;
     let mut words = HashSet::new();
     let mut lengths = Vec::with_capacity(args.count);
     let mut bits = 0.0;
@@ -82,12 +77,7 @@ pub fn run(args: &CorpusArgs) -> Result<()> {
 
 /// Writes conversations.
 fn write_talks(args: &CorpusArgs) -> Result<()> {
-    if let Some(folder) = args.out.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let file =
-        File::create(&args.out).with_context(|| format!("cannot write {}", args.out.display()))?;
-    let mut file = BufWriter::new(file);
+    let mut file = create(&args.out)?;
     for (i, dialogue) in corpus::talk::dialogues(args.seed).take(args.count).enumerate() {
         let messages = dialogue.messages();
         if i < args.show {
@@ -106,4 +96,12 @@ fn write_talks(args: &CorpusArgs) -> Result<()> {
     file.flush()?;
     println!("{} distinct conversations in {}", args.count, args.out.display());
     Ok(())
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(BufWriter::new(file))
 }

@@ -7,7 +7,6 @@
 mod compare;
 mod inline;
 mod output;
-mod outputs;
 mod served;
 mod sitting;
 
@@ -26,7 +25,7 @@ use slowburn::kernels::Simd;
 use slowburn_flags::{WIDTH, wrap};
 
 pub use compare::same_but_for_rounding;
-use output::Output;
+use output::{OUTPUTS, Output};
 use served::Server;
 use sitting::Sittings;
 
@@ -48,8 +47,7 @@ pub struct FiguresArgs {
 }
 
 pub fn run(args: &FiguresArgs) -> Result<()> {
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("two folders above")?;
+    let root = crate::root();
     let folder = root.join("book/src");
     let outputs = folder.join("output");
     let mut sittings = Sittings::read(&outputs)?;
@@ -73,7 +71,7 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
         "" => !output.on_request,
         only => output.command.contains(only) && (output.timed || !args.sitting),
     };
-    for output in outputs::all().filter(is_wanted) {
+    for output in OUTPUTS.iter().filter(is_wanted) {
         eprintln!("$ {}", output.command);
         let began = Instant::now();
         let text = book.run(output, root)?;
@@ -144,7 +142,7 @@ impl Book {
         if let Some(file) = output.file {
             self.keep_text(output, file, &text)?;
         }
-        for figure in output.figures {
+        for figure in &output.figures {
             let drawn = fs::read_to_string(folder.path().join(figure))
                 .with_context(|| format!("`{}` draws no {figure}", output.command))?;
             let drawn = inline::chart(&drawn).with_context(|| (*figure).to_owned())?;
@@ -194,14 +192,14 @@ fn pages(book: &Path) -> Result<BTreeMap<String, String>> {
 
 /// The outputs with times.
 fn timed_files() -> Vec<&'static str> {
-    outputs::all().filter(|output| output.timed).filter_map(|output| output.file).collect()
+    OUTPUTS.iter().filter(|output| output.timed).filter_map(|output| output.file).collect()
 }
 
 /// Runs a `cargo` command in `folder` and returns its standard output, followed by its standard
 /// error, where the examples print their summaries. A command that asks a server has its errors
 /// first.
 fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
-    let Output { command, exit_code, figures, server, .. } = *output;
+    let Output { command, exit_code, ref figures, server, .. } = *output;
     if let Some(server) = server {
         let (out, err) = Server::start(server, root)?.ask(command)?;
         return Ok(fold(format!("{}\n{}", err.trim(), out.trim_end()).trim_matches('\n')));
@@ -364,7 +362,7 @@ mod tests {
 
     #[test]
     fn no_output_that_is_kept_holds_a_line_of_cargo() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/output");
+        let folder = crate::root().join("book/src/output");
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let text = fs::read_to_string(&path).unwrap();

@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn what_is_stored_is_what_the_crate_reads() {
         let device = device::open(DeviceChoice::Cpu).unwrap();
-        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/ember");
+        let model = crate::root().join("models/ember");
         let logits = |folder: &Path| {
             let pretrained = Pretrained::load(folder, &device, Precision::F32).unwrap();
             assert!(pretrained.unused.is_empty(), "{:?}", pretrained.unused);

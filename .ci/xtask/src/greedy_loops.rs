@@ -22,34 +22,7 @@ pub struct GreedyLoopsArgs {
 
 /// Beginnings of stories, texts from their world but from no story, and unrelated texts, several of
 /// which invite repetition.
-const BEGINNINGS: [&str; 26] = [
-    "Once upon a time",
-    "One day",
-    "There was once",
-    "Everyone in the valley knew",
-    "In a house by the sea",
-    "Late one bright afternoon",
-    "The fox",
-    "Pip and Tilly",
-    "\"Good morning,\" said",
-    "The end",
-    "The frog was a frog",
-    "She ran and ran",
-    "It rained and rained",
-    "very very very",
-    "no no no",
-    "la la la",
-    "tick tock tick tock",
-    "a a a",
-    "1 2 3 4",
-    "one, two, three,",
-    "ha! ha! ha!",
-    "The capital of France is",
-    "Dear Sir or Madam,",
-    "def f(x):",
-    "Question: why? Answer: because.",
-    "🍎🍎🍎",
-];
+const BEGINNINGS: &str = include_str!("greedy_loops.txt");
 
 /// How a greedy generation ended.
 enum Ending {
@@ -75,7 +48,7 @@ pub fn run(args: &GreedyLoopsArgs) -> Result<()> {
 
     let (mut ended, mut loops, mut cut_off) = (0, 0, 0);
     println!("beginning                            new tokens   ended in");
-    for beginning in BEGINNINGS {
+    for beginning in BEGINNINGS.lines() {
         let prompt = pretrained.prompt_ids(beginning)?;
         let found = generate::cached(&pretrained.model, &prompt, &options, &mut |_| {
             ControlFlow::Continue(())
@@ -160,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_beginnings_differ() {
-        let different: std::collections::HashSet<_> = BEGINNINGS.into_iter().collect();
-        assert_eq!(different.len(), BEGINNINGS.len());
+        let different: std::collections::HashSet<_> = BEGINNINGS.lines().collect();
+        assert_eq!(different.len(), BEGINNINGS.lines().count());
     }
 }

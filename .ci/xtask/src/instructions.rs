@@ -113,14 +113,14 @@ fn cells(ways: &[PerToken], phase: impl Fn(&PerToken) -> f64) -> String {
 
 /// The example, and a qemu that counts.
 struct Counter {
-    root: PathBuf,
+    root: &'static Path,
     plugin: PathBuf,
     qemu: String,
 }
 
 impl Counter {
     fn build() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = crate::root();
         let plugin = root.join("target/instructions.so");
         let built = Command::new("rustc")
             .args([
@@ -138,7 +138,7 @@ impl Counter {
             .status()
             .context("rustc")?;
         ensure!(built.success(), "the plugin that counts does not build");
-        let built = on_arm(&root, "build").arg("--quiet").status().context(".ci/aarch64")?;
+        let built = on_arm(root, "build").arg("--quiet").status().context(".ci/aarch64")?;
         ensure!(built.success(), "the example does not build for aarch64");
         let version = Command::new("qemu-aarch64").arg("--version").output();
         let version =
@@ -171,7 +171,7 @@ impl Counter {
     /// The instructions of the whole program.
     fn count(&self, flags: &[&str], cpu: &str, prompt: usize, new: usize) -> Result<u64> {
         let ids: Vec<String> = (0..prompt).map(|i| (5 + i * 31 % 200).to_string()).collect();
-        let output = on_arm(&self.root, "run")
+        let output = on_arm(self.root, "run")
             .args([
                 "--quiet",
                 "--",

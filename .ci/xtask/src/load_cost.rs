@@ -18,27 +18,19 @@ use crate::bench::Workload;
 
 /// Reading is what `std::fs::read` does with the weight files: one thread copies them from the
 /// system's cache into fresh memory. Loading starts from the same cache, and ends with a model
-/// that is ready to run and its tokenizer. Both are done in turns, and the fastest of each
-/// counts. What the loading takes in memory is measured at the first one.
+/// in f32 that is ready to run and its tokenizer. Both are done in turns, and the fastest of each
+/// counts. What the loading takes in memory is measured at the first one, and then on the way to a
+/// text. Prints JSON.
 #[derive(Args)]
 pub struct LoadCostArgs {
     /// The model folder
-    #[arg(long)]
     model: PathBuf,
-    /// What to store the weights in
-    #[arg(long, value_parser = slowburn_flags::precision(), default_value = "f32")]
-    dtype: Precision,
-    /// How often the files are read and loaded
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
-    /// Measure the memory on the way to a text too, which goes on from a prompt of this many
-    /// tokens
-    #[arg(long)]
-    prompt_tokens: Option<usize>,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
 }
+
+/// How often the files are read and loaded.
+const ROUNDS: usize = 5;
+/// The tokens of the prompt.
+const PROMPT: usize = 1800;
 
 /// The cost of loading a model. Times are in seconds, memory is in bytes.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,55 +39,37 @@ pub struct LoadCost {
     files: usize,
     reading: f64,
     loading: f64,
-    dtype: String,
     weights: u64,
     /// The memory of the loaded model with its tokenizer.
     kept: u64,
     /// Peak memory during loading.
     peak: u64,
-    text: Option<TextCost>,
-}
-
-/// The memory cost of a generation.
-#[derive(Debug, Serialize, Deserialize)]
-struct TextCost {
-    prompt_tokens: usize,
-    /// The memory of the KV cache.
+    /// The memory of the KV cache after a text.
     cache: u64,
-    /// Peak memory from before loading to the end of the generation.
-    peak: u64,
+    /// Peak memory from before loading to the end of the text.
+    text_peak: u64,
 }
 
 pub fn run(args: &LoadCostArgs) -> Result<()> {
-    let cost = measure(args)?;
-    if args.json {
-        println!("{}", serde_json::to_string(&cost)?)
-    } else {
-        cost.print()
-    }
-    Ok(())
-}
-
-fn measure(args: &LoadCostArgs) -> Result<LoadCost> {
-    ensure!(args.rounds >= 1, "nothing is measured in no round");
     let device = device::open(DeviceChoice::Cpu)?;
     let files = weight_files(&args.model)?;
     // An uncounted read, which brings the files into the page cache.
     let bytes = read(&files)?;
 
-    let mut cost = load(args, &device, bytes)?;
-    for round in 1..=args.rounds {
+    let mut cost = load(&args.model, &device, bytes)?;
+    for round in 1..=ROUNDS {
         let start = Instant::now();
         read(&files)?;
         cost.reading = cost.reading.min(start.elapsed().as_secs_f64());
-        if round < args.rounds {
+        if round < ROUNDS {
             let start = Instant::now();
-            let pretrained = Pretrained::load(&args.model, &device, args.dtype)?;
+            let pretrained = Pretrained::load(&args.model, &device, Precision::F32)?;
             cost.loading = cost.loading.min(start.elapsed().as_secs_f64());
             drop(pretrained);
         }
     }
-    Ok(cost)
+    println!("{}", serde_json::to_string(&cost)?);
+    Ok(())
 }
 
 impl LoadCost {
@@ -104,11 +78,9 @@ impl LoadCost {
         self.loading / self.reading
     }
 
-    /// Peak memory of a generation relative to the memory of weights and KV cache. None if no
-    /// generation was requested.
-    pub fn peak_ratio(&self) -> Option<f64> {
-        let text = self.text.as_ref()?;
-        Some(text.peak as f64 / (self.weights + text.cache) as f64)
+    /// Peak memory of a text relative to the memory of weights and KV cache.
+    pub fn peak_ratio(&self) -> f64 {
+        self.text_peak as f64 / (self.weights + self.cache) as f64
     }
 
     pub fn print(&self) {
@@ -118,62 +90,50 @@ impl LoadCost {
         println!("| files | {:.1} MiB |", mib(self.files as u64));
         println!("| reading them | {:.3} s |", self.reading);
         println!("| loading | {:.3} s, {:.2} times reading |", self.loading, self.times_reading());
-        println!("| weights in {} | {:.1} MiB |", self.dtype, mib(self.weights));
+        println!("| weights in f32 | {:.1} MiB |", mib(self.weights));
         println!("| loaded model with tokenizer | {:.1} MiB |", mib(self.kept));
         let ratio = self.peak as f64 / self.weights as f64;
         println!(
             "| peak while loading | {:.1} MiB, {ratio:.2} times the weights |",
             mib(self.peak)
         );
-        if let (Some(text), Some(ratio)) = (&self.text, self.peak_ratio()) {
-            println!(
-                "| KV cache after {} tokens | {:.1} MiB |",
-                text.prompt_tokens,
-                mib(text.cache)
-            );
-            println!(
-                "| peak until then | {:.1} MiB, {ratio:.2} times weights and cache |",
-                mib(text.peak)
-            );
-        }
+        println!("| KV cache after {PROMPT} tokens | {:.1} MiB |", mib(self.cache));
+        println!(
+            "| peak until then | {:.1} MiB, {:.2} times weights and cache |",
+            mib(self.text_peak),
+            self.peak_ratio()
+        );
     }
 }
 
-/// Loads the model, whose files have so many bytes, and generates a text if requested. Reading is not
-/// measured yet.
-fn load(args: &LoadCostArgs, device: &OpenDevice, files: usize) -> Result<LoadCost> {
+/// Loads the model, whose files have so many bytes, and generates a text. Reading is not measured yet.
+fn load(model: &Path, device: &OpenDevice, files: usize) -> Result<LoadCost> {
     forget_peak()?;
     let before = memory("VmRSS")?;
     let start = Instant::now();
-    let pretrained = Pretrained::load(&args.model, device, args.dtype)?;
+    let pretrained = Pretrained::load(model, device, Precision::F32)?;
     let loading = start.elapsed().as_secs_f64();
     let (after, peak) = (memory("VmRSS")?, memory("VmHWM")?);
     ensure!(
         peak > before,
         "the peak of memory lies before the loading: nothing was measured"
     );
-    let text = match args.prompt_tokens {
-        None => None,
-        Some(prompt_tokens) => {
-            let cache = generate(&pretrained.model, prompt_tokens)? as u64;
-            Some(TextCost { prompt_tokens, cache, peak: memory("VmHWM")? - before })
-        }
-    };
+    let cache = generate(&pretrained.model)? as u64;
     Ok(LoadCost {
         files,
         reading: f64::INFINITY,
         loading,
-        dtype: args.dtype.name().to_owned(),
         weights: pretrained.model.bytes() as u64,
         kept: after.saturating_sub(before),
         peak: peak - before,
-        text,
+        cache,
+        text_peak: memory("VmHWM")? - before,
     })
 }
 
-/// Generates after `prompt_tokens` tokens, and returns the memory of the KV cache.
-fn generate(model: &Model, prompt_tokens: usize) -> Result<usize> {
-    let prompt = Workload::new(prompt_tokens, 1, model.config().vocab_size).prompt;
+/// Generates after a long prompt, and returns the memory of the KV cache.
+fn generate(model: &Model) -> Result<usize> {
+    let prompt = Workload::new(PROMPT, 1, model.config().vocab_size).prompt;
     let options = Options { max_tokens: 16, ignore_eos: true, ..Options::default() };
     let generation =
         generate::cached(model, &prompt, &options, &mut |_| ControlFlow::Continue(()))?;
@@ -226,19 +186,17 @@ mod tests {
 
     #[test]
     fn ratios_are_of_what_the_model_needs() {
-        let text = TextCost { prompt_tokens: 9, cache: 100, peak: 1320 };
-        let cost = |text| LoadCost {
+        let cost = LoadCost {
             files: 1000,
             reading: 0.5,
             loading: 0.6,
-            dtype: "f32".to_owned(),
             weights: 1100,
             kept: 1100,
             peak: 1200,
-            text,
+            cache: 100,
+            text_peak: 1320,
         };
-        assert_eq!(cost(Some(text)).peak_ratio(), Some(1.1));
-        assert_eq!(cost(None).peak_ratio(), None);
-        assert_eq!(cost(None).times_reading(), 1.2);
+        assert_eq!(cost.peak_ratio(), 1.1);
+        assert_eq!(cost.times_reading(), 1.2);
     }
 }

@@ -3,6 +3,7 @@
 mod adapter_cost;
 mod bench;
 mod book;
+mod browser;
 mod code_size;
 mod corpus;
 mod corpus_command;
@@ -22,6 +23,7 @@ mod loss_chart;
 mod masks;
 mod mutants;
 mod one_build;
+mod only_code;
 mod page;
 mod parity;
 mod quantization;
@@ -41,6 +43,8 @@ mod train;
 mod train;
 mod what_runs;
 mod widget_data;
+
+use std::path::Path;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -123,6 +127,11 @@ enum Command {
     Simulate(simulate::SimulateArgs),
     /// Compute how many GPUs a number of users takes, and what goes over the wires between them
     Plan(simulate::plan::PlanArgs),
+}
+
+/// The project's folder.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders above")
 }
 
 fn main() -> Result<()> {

@@ -61,7 +61,7 @@ pub fn run(args: &QuantizationArgs) -> Result<()> {
 
 /// The model's folder. The book's figures are drawn elsewhere, and the bundled model is in the root.
 pub fn folder(model: &Path) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = crate::root();
     if model.exists() {
         model.to_owned()
     } else {

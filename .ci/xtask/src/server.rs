@@ -98,32 +98,35 @@ pub fn program(program: Option<&Path>) -> Result<PathBuf> {
 
 /// Builds the example, and returns its path.
 fn build() -> Result<PathBuf> {
-    let output = cargo()
-        // With both, the library has the features that it has in `cargo run --example`.
-        .args([
-            "build",
-            "--quiet",
-            "-p",
-            "slowburn",
-            "-p",
-            "slowburn-examples",
-        ])
-        .args(crate::one_build::arguments(
-            &["--features", "serve", "--example", EXAMPLE].map(String::from),
-        ))
-        .args(["--message-format", "json-render-diagnostics"])
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot run cargo")?;
-    ensure!(output.status.success(), "the server could not be built");
+    let mut command = cargo();
+    // With both, the library has the features that it has in `cargo run --example`.
+    command.args([
+        "build",
+        "--quiet",
+        "-p",
+        "slowburn",
+        "-p",
+        "slowburn-examples",
+    ]);
+    command.args(crate::one_build::arguments(
+        &["--features", "serve", "--example", EXAMPLE].map(String::from),
+    ));
+    built(&mut command, EXAMPLE)
+}
+
+/// Runs `cargo build` for an example, and returns the path of its program.
+pub fn built(command: &mut Command, example: &str) -> Result<PathBuf> {
+    command.args(["--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
+    let output = command.output().context("cannot run cargo")?;
+    ensure!(output.status.success(), "{example} could not be built");
     let lines = String::from_utf8(output.stdout)?;
-    executable(&lines).context("cargo has built no server")
+    executable(&lines, example).with_context(|| format!("cargo has built no {example}"))
 }
 
 /// The path of the example, in what cargo says.
-fn executable(lines: &str) -> Option<PathBuf> {
+fn executable(lines: &str, example: &str) -> Option<PathBuf> {
     let messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut of_example = messages.filter(|message| message["target"]["name"] == EXAMPLE);
+    let mut of_example = messages.filter(|message| message["target"]["name"] == example);
     of_example.find_map(|message| Some(PathBuf::from(message["executable"].as_str()?)))
 }
 
@@ -135,8 +138,8 @@ mod tests {
     fn the_program_is_that_of_the_example() {
         let lines = "{\"reason\":\"x\",\"target\":{\"name\":\"slowburn\"},\"executable\":\"a\"}\n\
                      {\"target\":{\"name\":\"16_server\"},\"executable\":\"b\"}\n{\"success\":true}\n";
-        assert_eq!(executable(lines), Some(PathBuf::from("b")));
-        assert_eq!(executable("{}"), None);
+        assert_eq!(executable(lines, EXAMPLE), Some(PathBuf::from("b")));
+        assert_eq!(executable("{}", EXAMPLE), None);
     }
 
     #[test]

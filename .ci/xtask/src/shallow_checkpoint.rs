@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_first_blocks_stay_as_they_were_and_the_others_are_gone() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = crate::root();
         let folder = tempfile::tempdir().unwrap();
         let args = ShallowCheckpointArgs {
             layers: 2,

@@ -133,7 +133,7 @@ fn of_loading(load: Option<&LoadCost>, smollm2: &str) -> [Goal; 2] {
         Goal {
             what: format!("{smollm2}, peak memory / weights and cache"),
             limit: Limit::AtMost(1.15),
-            measured: load.and_then(LoadCost::peak_ratio),
+            measured: load.map(LoadCost::peak_ratio),
         },
     ]
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask book`: builds the book, and checks its sources and its output.
 
-pub mod browser;
+mod browser;
 mod built;
 mod chapter;
 mod commands;
@@ -38,8 +38,7 @@ pub struct BookArgs {
 }
 
 pub fn run(args: &BookArgs) -> Result<()> {
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("two folders above")?;
+    let root = crate::root();
     let sources = Sources::read(root)?;
     let summary = Summary::parse(sources.text(summary::FILE)?);
 
@@ -72,8 +71,7 @@ pub fn run(args: &BookArgs) -> Result<()> {
     let folder = root.join("book/book");
     problems.extend(built::check(&folder, &summary)?);
     if args.browser {
-        let chromium = browser::Chromium::find(args.chromium.as_deref())?;
-        problems.extend(browser::pages::check(&chromium, &folder, &summary)?);
+        problems.extend(browser::check(args.chromium.as_deref(), &folder, &summary)?);
     } else {
         eprintln!("not checked: what a browser makes of the pages (--browser)");
     }

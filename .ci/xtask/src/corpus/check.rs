@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lexicon::{HE, KINDS, SHE};
+use super::lexicon::{KINDS, list};
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,8 @@ fn problems_of_kind(name: &str, kind: &str, before: &str) -> Vec<String> {
     if before != kind {
         problems.push(format!("{name} was a {before} and became a {kind}"));
     }
-    if kind == "girl" && HE.contains(&name) || kind == "boy" && SHE.contains(&name) {
+    if kind == "girl" && list("he").contains(&name) || kind == "boy" && list("she").contains(&name)
+    {
         problems.push(format!("{name} is not a name for a {kind}"));
     }
     problems
@@ -137,7 +138,7 @@ fn is(token: &str, words: &[&str]) -> bool {
 }
 
 fn is_name(token: &str) -> bool {
-    HE.contains(&token) || SHE.contains(&token)
+    ["he", "she"].iter().any(|key| list(key).contains(&token))
 }
 
 fn kind_of(token: &str) -> Option<&'static str> {

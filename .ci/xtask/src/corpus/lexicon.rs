@@ -17,20 +17,7 @@ pub struct Kind {
     /// Whether it swims well by nature.
     pub swims: bool,
     /// Verbs for how it goes, past tense.
-    pub goes: &'static [&'static str],
-}
-
-/// `body` is `f` where it flies, `s` where it swims, and `fs` where it does both.
-const fn kind(
-    noun: &'static str,
-    home: &'static str,
-    size: u8,
-    body: &str,
-    goes: &'static [&'static str],
-) -> Kind {
-    let body = body.as_bytes();
-    let (flies, swims) = (matches!(body, [b'f', ..]), matches!(body, [.., b's']));
-    Kind { noun, home, size, flies, swims, goes }
+    pub goes: Vec<&'static str>,
 }
 
 impl Kind {
@@ -52,53 +39,32 @@ impl Kind {
     }
 }
 
-/// All kinds of characters.
-pub const KINDS: &[Kind] = &[
-    kind("fox", "den", 2, "", &["trotted", "ran", "crept"]),
-    kind("rabbit", "burrow", 1, "", &["hopped", "bounced", "ran"]),
-    kind("girl", "cottage", 2, "", &["walked", "ran", "skipped"]),
-    kind("boy", "cottage", 2, "", &["walked", "ran", "skipped"]),
-    kind("mouse", "hole", 1, "", &["scurried", "ran", "crept"]),
-    kind("bear", "cave", 3, "", &["plodded", "walked", "strolled"]),
-    kind("owl", "nest", 1, "f", &["flew", "glided", "flapped"]),
-    kind("hedgehog", "burrow", 1, "", &["scurried", "walked", "pattered"]),
-    kind("otter", "den", 2, "s", &["ran", "bounced", "trotted"]),
-    kind("duck", "nest", 1, "fs", &["waddled", "flapped", "walked"]),
-    kind("goat", "shed", 3, "", &["trotted", "skipped", "strolled"]),
-    kind("squirrel", "nest", 1, "", &["scurried", "bounced", "ran"]),
-    kind("badger", "burrow", 2, "", &["plodded", "walked", "trotted"]),
-    kind("cat", "cottage", 2, "", &["padded", "crept", "strolled"]),
-    kind("dog", "kennel", 2, "s", &["trotted", "ran", "padded"]),
-    kind("frog", "pond", 1, "s", &["hopped", "bounced", "leaped"]),
-];
-
-/// Names that go with "he".
-pub const HE: &[&str] = &[
-    "Pip", "Bram", "Otto", "Milo", "Finn", "Hugo", "Leo", "Sam", "Rufus", "Wilf",
-];
-
-/// Names that go with "she".
-pub const SHE: &[&str] = &[
-    "Tilly", "Nora", "Ada", "Clara", "Dora", "Greta", "Ida", "Juno", "Kiki", "Zara",
-];
+/// All kinds of characters: `noun home size goes,goes,goes`, and `flies` or `swims` where it does.
+pub static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let kind = |line: &&'static str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        Kind {
+            noun: words[0],
+            home: words[1],
+            size: words[2].parse().expect("a size"),
+            goes: words[3].split(',').collect(),
+            flies: words.contains(&"flies"),
+            swims: words.contains(&"swims"),
+        }
+    };
+    list("kinds").iter().map(kind).collect()
+});
 
 /// A trait: the adjective, and what others know of it. `~` stands for "he" or "she".
-pub const TRAITS: &[(&str, &str)] = &[
-    ("curious", "~ asked [a hundred|ten] questions [every day|before breakfast]"),
-    ("shy", "~ [blushed|hid] whenever anyone [said hello|came near]"),
-    ("cheerful", "~ [hummed|sang|whistled] from morning until night"),
-    ("stubborn", "~ never [changed ~s mind|gave up], even when it rained"),
-    ("kind", "~ always had [a warm word|time|a crumb to spare] for others"),
-    ("brave", "~ had once [crossed the dark wood|chased away a storm cloud] alone"),
-    ("clumsy", "~ [tripped over|bumped into] [everything|every root and stone]"),
-    ("clever", "~ could [count to a thousand|fix nearly anything|read the clouds]"),
-    ("sleepy", "~ could fall asleep [standing up|in the middle of lunch]"),
-    ("careful", "~ looked [twice|three times] before every step"),
-    ("messy", "there was always [jam|mud|honey] on ~s chin"),
-    ("proud", "~ liked to tell [everyone|the whole village] how well ~ could sing"),
-    ("hungry", "~ [never missed a meal|ate two breakfasts|dreamed of pies]"),
-    ("gentle", "~ never stepped on [a flower|an ant]"),
-];
+pub type Trait = (&'static str, &'static str);
+
+/// All traits.
+pub static TRAITS: LazyLock<Vec<Trait>> = LazyLock::new(|| pairs("traits"));
+
+/// The pairs of a list of `first: second`.
+pub fn pairs(key: &str) -> Vec<(&'static str, &'static str)> {
+    list(key).iter().filter_map(|line| line.split_once(": ")).collect()
+}
 
 /// The lists of `words.toml`.
 static LISTS: LazyLock<HashMap<String, Vec<&str>>> = LazyLock::new(|| {

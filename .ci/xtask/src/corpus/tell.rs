@@ -255,7 +255,7 @@ impl Tale {
             ":n" => who.name,
             ":trait" => who.trait_.0,
             ":adj" => who.adj,
-            ":goes" => *self.ch.pick(who.kind.goes),
+            ":goes" => *self.ch.pick(&who.kind.goes),
             _ => return self.mention(x, how),
         };
         if matches!(how, ":he" | ":him" | ":his") {

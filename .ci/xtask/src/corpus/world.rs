@@ -1,7 +1,7 @@
 //! The cast and the place.
 
 use super::choose::Chooser;
-use super::lexicon::{HE, KINDS, Kind, SHE, TRAITS, list};
+use super::lexicon::{KINDS, Kind, TRAITS, Trait, list};
 
 /// A character.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct Who {
     /// An adjective, used at the introduction and later.
     pub adj: &'static str,
     /// What the character is like.
-    pub trait_: &'static (&'static str, &'static str),
+    pub trait_: Trait,
     /// Whether the first character knows this one already.
     pub friend: bool,
     /// Whether the reader has met this character.
@@ -50,13 +50,13 @@ pub fn who(ch: &mut Chooser, others: &[Who], fits: &str) -> Who {
             None => ch.chance(50),
         },
     };
-    let names: Vec<&'static str> = (if he { HE } else { SHE })
+    let names: Vec<&'static str> = list(if he { "he" } else { "she" })
         .iter()
         .copied()
         .filter(|n| others.iter().all(|o| o.name[..1] != n[..1]))
         .collect();
     let name = *ch.pick(&names);
-    let trait_ = ch.pick(TRAITS);
+    let trait_ = *ch.pick(&TRAITS);
     let human = kind.noun == "girl" || kind.noun == "boy";
     let looks: Vec<&'static str> = list("looks")
         .iter()

@@ -7,9 +7,11 @@ use anyhow::{Context, Result};
 use exercises_runner::manifest::{Exercise, Kind};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Field, Fields, File, ImplItem, Item, ItemStruct, Signature, Visibility};
+use syn::visit_mut::VisitMut;
+use syn::{Field, Fields, File, ImplItem, Item, ItemStruct, Signature, Visibility};
 
 use super::edits;
+use crate::only_code::OnlyCode;
 
 /// The problems in the source of one exercise.
 pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
@@ -158,14 +160,8 @@ fn public_item(item: &Item) -> Vec<String> {
 /// An item as text, without comments. Private fields are kept: the suite cannot see them, but in a
 /// stub they would show the learner the solution's representation.
 fn without_docs(item: impl Into<Item>) -> String {
-    struct Undocumented;
-    impl syn::visit_mut::VisitMut for Undocumented {
-        fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
-            attributes.retain(|attribute| !attribute.path().is_ident("doc"));
-        }
-    }
     let mut item = item.into();
-    syn::visit_mut::visit_item_mut(&mut Undocumented, &mut item);
+    OnlyCode.visit_item_mut(&mut item);
     item.to_token_stream().to_string()
 }
 

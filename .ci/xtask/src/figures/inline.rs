@@ -73,7 +73,6 @@ fn line(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::*;
 
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_figure_of_the_book_follows_the_theme() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/figures");
+        let folder = crate::root().join("book/src/figures");
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let svg = fs::read_to_string(&path).unwrap();

@@ -82,7 +82,7 @@ fn measure(device: &OpenDevice, quick: bool, budget: Budget, report: &mut Report
     };
     let roof = Roof::measure(&device.device, size, budget.share(0.05))?;
     report.add(&roof.table(size));
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/models");
+    let fixtures = crate::root().join("tests/fixtures/models");
     report.add(&checks::parity(device, &fixtures, quick, budget.share(0.25))?);
     report.add(&checks::equivalences(device, budget.share(0.15))?);
     let models = models(quick)?;
@@ -135,7 +135,7 @@ fn models(quick: bool) -> Result<Vec<(&'static str, Option<PathBuf>)>> {
     if quick {
         return Ok(vec![("ember", None)]);
     }
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    let data = crate::root().join("data");
     let made = |shape: Shape| {
         let folder = data.join(format!("{}-f16", shape.name()));
         random_checkpoint::write_missing(shape, &folder, Precision::F16)?;

@@ -16,8 +16,6 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use crate::book::browser::Chromium;
-
 /// Where the pages find it, from the root.
 const FOLDER: &str = "book/src/live";
 /// The weights.
@@ -53,11 +51,9 @@ pub struct LiveArgs {
 }
 
 pub fn run(args: &LiveArgs) -> Result<()> {
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("two folders above")?;
+    let root = crate::root();
     if args.browser {
-        let chromium = Chromium::find(args.chromium.as_deref())?;
-        return browser::run(&chromium, root, &args.only, &args.out);
+        return browser::run(args.chromium.as_deref(), root, &args.only, &args.out);
     }
     if !args.check {
         write(root, args.toolchain.as_deref())?;

@@ -52,14 +52,12 @@ pub fn json() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::super::{FOLDER, STORIES};
 
     #[test]
     fn the_page_has_the_stories_of_the_library() {
-        let root =
-            Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders above");
+        let root = crate::root();
         let in_page = fs::read_to_string(root.join(FOLDER).join(STORIES)).expect(STORIES);
         assert!(in_page == super::json().unwrap(), "{STORIES} is old: `cargo xtask live`");
     }

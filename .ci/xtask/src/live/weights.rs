@@ -266,8 +266,7 @@ mod tests {
     /// The file is the bundled model in int8: the same ids for a text, and the same bits of logits.
     #[test]
     fn the_file_is_the_bundled_model_in_int8() {
-        let root =
-            Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders above");
+        let root = crate::root();
         let bytes = gguf(&root.join("models/ember"), "ember").expect("a file");
         let device = device::open(DeviceChoice::Cpu).expect("a CPU");
         let in_page = Pretrained::from_gguf(&bytes, "the file", &device, Precision::F32).unwrap();

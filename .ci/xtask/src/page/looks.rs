@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use super::devtools::{Browser, Look};
 use super::talks;
 use super::uses::{self, IDLE, SETTLED};
-use crate::book::browser::SEEN;
+use crate::browser::SEEN;
+use crate::browser::{Browser, Look};
 use crate::server::Server;
 
 const SCRIPT: &str = include_str!("looks.js");
@@ -41,9 +41,9 @@ pub fn check(
             browser.press("Control+Enter")?;
             browser.wait(&format!("{IDLE} && story.isFresh() && {SETTLED}"))?;
             look_at(browser, "text")?;
-            browser.get::<()>("story.run.go(20)")?;
+            browser.run("story.run.go(20)")?;
             look_at(browser, "token")?;
-            browser.get::<()>("setDisabled('generate', true)")?;
+            browser.run("setDisabled('generate', true)")?;
             browser.point("#generate")?;
             look_at(browser, "disabled")?;
             talks::open(browser, talker, look)?;

@@ -1,6 +1,5 @@
 //! `cargo xtask page`: opens the server's page in a browser, and uses it.
 
-pub mod devtools;
 mod looks;
 mod refusals;
 mod talks;
@@ -14,10 +13,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use slowburn::device::Precision;
 
-use crate::book::browser::Chromium;
+use crate::browser::Browser;
 use crate::random_checkpoint::{self, Shape};
 use crate::server::{self, Server};
-use devtools::Browser;
 
 #[derive(Args)]
 pub struct PageArgs {
@@ -41,7 +39,6 @@ const EMBER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/ember");
 const KEY: &str = "a-key-for-the-test";
 
 pub fn run(args: &PageArgs) -> Result<()> {
-    let chromium = Chromium::find(args.chromium.as_deref())?;
     let program = server::program(args.server.as_deref())?;
     fs::create_dir_all(&args.out)?;
     let start = |flags: &[&str]| Server::start_ours(&program, flags);
@@ -67,7 +64,7 @@ pub fn run(args: &PageArgs) -> Result<()> {
     let locked = start(&["--api-key", KEY])?;
     let limited = start(&["--rate-per-minute", "6"])?;
     let limited_talker = start(&["--rate-per-minute", "6", "--model", talker])?;
-    let browser = &mut Browser::start(&chromium)?;
+    let browser = &mut Browser::start(args.chromium.as_deref())?;
 
     step("the parser of the stream", || uses::parser(browser, &server))?;
     step("a prompt, its continuation, and more of it", || {

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, ensure};
 
-use super::devtools::{Browser, Look};
 use super::uses::{FOCUS, IDLE, SETTLED, open};
+use crate::browser::{Browser, Look};
 use crate::server::Server;
 
 /// The page asks for the API key, says when it is wrong, and keeps it for the tab only.

@@ -5,9 +5,9 @@ use clap::Parser;
 use serde_json::{Value, json};
 use slowburn_examples::cli::GenerateArgs;
 
-use super::devtools::{Browser, Look};
 use super::refusals::no_errors_but;
 use super::uses::{self, IDLE, no_errors, set_number};
+use crate::browser::{Browser, Look};
 use crate::server::Server;
 
 /// The last answer is there, and what it took.
@@ -127,7 +127,7 @@ pub fn converse(browser: &mut Browser, server: &Server) -> Result<()> {
     }
 
     // A token shows what else there was.
-    browser.get::<()>("conversation.messages[1].run.go(2)")?;
+    browser.run("conversation.messages[1].run.go(2)")?;
     let (title, marked, rows): (String, usize, usize) = browser.get(
         "[element('candidates-title').textContent, document.querySelectorAll('.mark:not(:empty)').length, \
           document.querySelectorAll('#bars tbody tr:not(.empty)').length]",
@@ -243,7 +243,7 @@ fn thought(text: &str) -> (Value, &str) {
 
 /// A thought, a call, and the answer to its result: a conversation with everything.
 pub fn everything(browser: &mut Browser) -> Result<()> {
-    browser.get::<()>("void (element('tools-box').open = true)")?;
+    browser.run("void (element('tools-box').open = true)")?;
     browser.click("#tools-example")?;
     let call = json!([{ "index": 0, "id": "call-1", "type": "function", "function": { "name": "sound_of", "arguments": "" } }]);
     let part =
@@ -272,7 +272,7 @@ pub fn everything(browser: &mut Browser) -> Result<()> {
 pub fn tools(browser: &mut Browser, server: &Server) -> Result<()> {
     open(browser, server, Look::DESK)?;
     // What is no JSON is not sent.
-    browser.get::<()>("void (element('tools-box').open = true)")?;
+    browser.run("void (element('tools-box').open = true)")?;
     browser.click("#tools")?;
     browser.type_text("[{]")?;
     send(browser, "Hello")?;
@@ -283,7 +283,7 @@ pub fn tools(browser: &mut Browser, server: &Server) -> Result<()> {
         problem.starts_with("The tools are not JSON: ") && messages == 0,
         "{problem:?}, {messages}"
     );
-    browser.get::<()>("void (element('tools').value = '', element('message').value = '')")?;
+    browser.run("void (element('tools').value = '', element('message').value = '')")?;
 
     everything(browser)?;
     let name: String = browser.get("sent.tools[0].function.name")?;

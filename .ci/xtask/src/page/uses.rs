@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::devtools::{Browser, Look};
+use crate::browser::{Browser, Look};
 use crate::server::Server;
 
 /// Nothing is being generated.
@@ -159,7 +159,7 @@ fn type_prompt(browser: &mut Browser, text: &str) -> Result<()> {
 }
 
 pub(super) fn set_number(browser: &mut Browser, id: &str, text: &str) -> Result<()> {
-    browser.get::<()>(&format!("element({id:?}).focus()"))?;
+    browser.run(&format!("element({id:?}).focus()"))?;
     browser.press("Control+a")?;
     browser.type_text(text)
 }
@@ -187,7 +187,7 @@ pub fn sliders(browser: &mut Browser, server: &Server) -> Result<()> {
     let mut shown = Vec::new();
     for (name, keys) in moves {
         for key in keys {
-            browser.get::<()>(&format!("element('{name}-slider').focus()"))?;
+            browser.run(&format!("element('{name}-slider').focus()"))?;
             browser.press(key)?;
             follow(browser).with_context(|| format!("{name}, {key}"))?;
             shown.push(browser.get::<String>("element('bars').tBodies[0].innerText")?);
@@ -270,7 +270,7 @@ pub fn keyboard(browser: &mut Browser, server: &Server) -> Result<()> {
     ensure!(browser.get::<String>(FOCUS)? == "prompt", "the focus has moved");
 
     tab_stops(browser)?;
-    browser.get::<()>("document.querySelector('.token[tabindex=\"0\"]').focus()")?;
+    browser.run("document.querySelector('.token[tabindex=\"0\"]').focus()")?;
     for (key, place) in [
         ("ArrowRight", "1"),
         ("ArrowRight", "2"),
@@ -296,7 +296,7 @@ pub fn keyboard(browser: &mut Browser, server: &Server) -> Result<()> {
     ensure!(browser.get::<String>("element('candidates-title').textContent")? == "Next token");
 
     // The pointer shows the candidates of a token, for as long as it is there.
-    browser.get::<()>("void story.tokens[3].span.scrollIntoView({ block: 'nearest' })")?;
+    browser.run("void story.tokens[3].span.scrollIntoView({ block: 'nearest' })")?;
     browser.point("#tokens .token:nth-child(4)")?;
     browser.wait("element('candidates-title').textContent === 'Token 4'")?;
     browser.point("h1")?;

@@ -1,6 +1,10 @@
 //! The shapes of some published models: their `config.json` and the names of their tensors.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use clap::ValueEnum;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// A published model.
@@ -29,6 +33,7 @@ pub enum Fill {
 }
 
 /// The dimensions of a Llama.
+#[derive(Deserialize)]
 struct Llama {
     vocab: usize,
     d_model: usize,
@@ -41,49 +46,13 @@ struct Llama {
     tied_head: bool,
     begin: u32,
     end: u32,
+    #[serde(borrow)]
+    special_tokens: Vec<(&'static str, u32)>,
 }
 
-const SMOLLM2: Llama = Llama {
-    vocab: 49_152,
-    d_model: 576,
-    n_layers: 30,
-    n_heads: 9,
-    n_kv_heads: 3,
-    d_ff: 1536,
-    context: 8192,
-    rope_theta: 100_000.0,
-    tied_head: true,
-    begin: 0,
-    end: 0,
-};
-
-const STORIES15M: Llama = Llama {
-    vocab: 32_000,
-    d_model: 288,
-    n_layers: 6,
-    n_heads: 6,
-    n_kv_heads: 6,
-    d_ff: 768,
-    context: 256,
-    rope_theta: 10_000.0,
-    tied_head: true,
-    begin: 1,
-    end: 2,
-};
-
-const TINYLLAMA: Llama = Llama {
-    vocab: 32_000,
-    d_model: 2048,
-    n_layers: 22,
-    n_heads: 32,
-    n_kv_heads: 4,
-    d_ff: 5632,
-    context: 2048,
-    rope_theta: 10_000.0,
-    tied_head: false,
-    begin: 1,
-    end: 2,
-};
+/// By the names for the flag `--shape`.
+static SHAPES: LazyLock<BTreeMap<String, Llama>> =
+    LazyLock::new(|| toml::from_str(include_str!("shapes.toml")).expect("dimensions"));
 
 impl Tensor {
     fn new(name: impl Into<String>, shape: &[usize], fill: Fill) -> Self {
@@ -107,11 +76,7 @@ impl Shape {
     }
 
     fn llama(self) -> &'static Llama {
-        match self {
-            Self::SmolLm2_135m => &SMOLLM2,
-            Self::Stories15m => &STORIES15M,
-            Self::TinyLlama1_1b => &TINYLLAMA,
-        }
+        &SHAPES[self.name()]
     }
 
     pub fn vocab_size(self) -> usize {
@@ -120,10 +85,7 @@ impl Shape {
 
     /// The special tokens and their ids.
     pub fn special_tokens(self) -> &'static [(&'static str, u32)] {
-        match self {
-            Self::SmolLm2_135m => &[("<|endoftext|>", 0)],
-            Self::Stories15m | Self::TinyLlama1_1b => &[("<unk>", 0), ("<s>", 1), ("</s>", 2)],
-        }
+        &self.llama().special_tokens
     }
 
     pub fn config_json(self, dtype: &str) -> Value {

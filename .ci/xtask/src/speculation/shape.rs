@@ -46,7 +46,7 @@ impl Draft for Recorded {
 
 pub fn run(args: &SpeculationArgs) -> Result<()> {
     // The command is not run in the folder of the project where it draws a figure of the book.
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/smollm2-135m");
+    let folder = crate::root().join("data/smollm2-135m");
     random_checkpoint::write_missing(Shape::SmolLm2_135m, &folder, Precision::F32)?;
     let model = Ours::load(Some(&folder), Dtype::F32, args.threads)?.model;
     let costs = Arc::new(PassCosts::measure(&model)?);

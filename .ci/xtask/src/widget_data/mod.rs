@@ -15,8 +15,7 @@ use crate::figures::same_but_for_rounding;
 use open_distribution::OpenDistribution;
 
 pub fn run() -> Result<()> {
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("two folders above")?;
+    let root = crate::root();
     for (file, text) in generated()? {
         fs::write(root.join(file), text).with_context(|| format!("cannot write {file}"))?;
     }

@@ -1,8 +1,9 @@
-// Runs inside each page, before anything of it. Tells the page around it what is wrong here.
+// Runs inside each page, before anything of it, and finds what is wrong here.
 "use strict";
 
-(() => {
-    const query = new URLSearchParams(location.search);
+const found = new Promise((resolve) => {
+    /** The theme; none for an image. */
+    const wanted = new URLSearchParams(location.search).get("theme");
     const problems = new Map();
     const add = (problem) => problems.set(problem, (problems.get(problem) || 0) + 1);
 
@@ -14,7 +15,7 @@
     console.error = (...what) => add(`console: ${what.join(" ")}`);
     window.print = () => {};
     try {
-        localStorage.setItem("mdbook-theme", query.get("theme"));
+        localStorage.setItem("mdbook-theme", wanted);
     } catch (error) {
         add(`no storage: ${error}`);
     }
@@ -26,13 +27,12 @@
             add(`the check itself failed: ${error.stack}`);
         }
         const list = [...problems].map(([problem, n]) => (n > 1 ? `${problem} (${n} times)` : problem));
-        parent.postMessage(list, "*");
+        resolve(list);
     }, 200));
 
     function check() {
-        const theme = query.get("theme");
-        if (!query.has("figure") && !document.documentElement.classList.contains(theme)) {
-            add(`the theme is not ${theme}`);
+        if (wanted && !document.documentElement.classList.contains(wanted)) {
+            add(`the theme is not ${wanted}`);
         }
         document.querySelectorAll("details").forEach((details) => { details.open = true; });
         for (const image of document.images) {
@@ -59,4 +59,4 @@
             }
         }
     }
-})();
+});

@@ -255,7 +255,7 @@ impl Talk {
         let from = self.tale.ch.index(&[45, 10, 45]);
         match from {
             0 => self.pick("names").to_owned(),
-            1 => (*self.tale.ch.pick(super::lexicon::SHE)).to_owned(),
+            1 => self.pick("she").to_owned(),
             _ => self.made_up(true),
         }
     }
@@ -283,6 +283,12 @@ impl Talk {
             word[..1].make_ascii_uppercase();
         }
         word
+    }
+
+    /// A name of the stories.
+    fn first_name(&mut self) -> &'static str {
+        let key = if self.tale.ch.chance(50) { "he" } else { "she" };
+        self.pick(key)
     }
 
     fn pick(&mut self, key: &str) -> &'static str {

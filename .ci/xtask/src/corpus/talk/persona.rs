@@ -1,8 +1,8 @@
 //! Who answers, and the system line that says it.
 
 use super::Talk;
-use super::words::{self, MORE_KINDS, Mood, WORDS, moods, plain};
-use crate::corpus::lexicon::{HE, KINDS, SHE};
+use super::words::{self, Mood, WORDS, moods, plain};
+use crate::corpus::lexicon::{KINDS, pairs};
 
 impl Talk {
     /// Draws what is true, and the line that says it.
@@ -84,7 +84,7 @@ impl Talk {
             self.tale.set("flies", if kind.flies { "yes" } else { "" });
             (kind.noun, kind.home)
         } else {
-            *self.tale.ch.pick(MORE_KINDS)
+            *self.tale.ch.pick(&pairs("other_kinds"))
         };
         self.tale.set("kind", kind);
         self.tale.set("home", home);
@@ -102,10 +102,7 @@ impl Talk {
     fn whole_line(&mut self) -> String {
         self.draw_kind();
         let name = match self.tale.ch.index(&[50, 50]) {
-            0 => {
-                let names = if self.tale.ch.chance(50) { HE } else { SHE };
-                (*self.tale.ch.pick(names)).to_owned()
-            }
+            0 => self.first_name().to_owned(),
             _ => self.some_name(),
         };
         self.tale.set("name", &name);
@@ -147,7 +144,7 @@ impl Talk {
         }
         if self.tale.ch.chance(25) {
             let name = self.some_name();
-            let kind = self.tale.ch.pick(KINDS).noun;
+            let kind = self.tale.ch.pick(&KINDS).noun;
             self.tale.set("friend", &name);
             self.tale.set("fkind", kind);
             line += &self.expand(

@@ -2,7 +2,7 @@
 
 use super::words::WORDS;
 use super::{Pending, Talk, Topic};
-use crate::corpus::lexicon::{HE, KINDS, SHE};
+use crate::corpus::lexicon::KINDS;
 
 impl Talk {
     /// One of the questions of that name.
@@ -128,7 +128,7 @@ impl Talk {
         let kind = self.tale.get("kind").to_owned();
         let other = match self.tale.ch.chance(45) {
             true => kind.clone(),
-            false => self.tale.ch.pick(KINDS).noun.to_owned(),
+            false => self.tale.ch.pick(&KINDS).noun.to_owned(),
         };
         self.tale.set("other", &other);
         self.question(if other == kind {
@@ -186,9 +186,8 @@ impl Talk {
 
     /// Tells the first part of a story.
     fn tell_story(&mut self, question: &str) {
-        let names = if self.tale.ch.chance(50) { HE } else { SHE };
-        let name = *self.tale.ch.pick(names);
-        let kind = self.tale.ch.pick(KINDS).noun;
+        let name = self.first_name();
+        let kind = self.tale.ch.pick(&KINDS).noun;
         self.tale.set("sname", name);
         self.tale.set("skind", kind);
         for (variable, key) in [

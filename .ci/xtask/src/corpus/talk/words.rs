@@ -70,32 +70,3 @@ pub fn moods() -> &'static [Mood] {
 pub fn plain() -> &'static Mood {
     &WORDS.moods[0]
 }
-
-/// Animals that the stories do not have, and their homes.
-pub const MORE_KINDS: &[(&str, &str)] = &[
-    ("wolf", "den"),
-    ("dragon", "cave"),
-    ("cow", "barn"),
-    ("horse", "stable"),
-    ("pig", "sty"),
-    ("bird", "nest"),
-    ("snail", "shell"),
-    ("turtle", "pond"),
-    ("lion", "den"),
-    ("hen", "coop"),
-    ("crow", "nest"),
-    ("mole", "burrow"),
-    ("hare", "burrow"),
-    ("beaver", "den"),
-    ("sheep", "barn"),
-    ("donkey", "stable"),
-    ("penguin", "house"),
-    ("bee", "hive"),
-    ("toad", "pond"),
-    ("rat", "hole"),
-    ("deer", "wood"),
-    ("swan", "nest"),
-    ("monkey", "tree"),
-    ("tiger", "den"),
-    ("elephant", "house"),
-];

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Proof, same};
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 /// Expressions, texts, and what is said of each.
 const CASES: [(&str, &str, &str); 8] = [

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Proof, same};
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
     proof.open("model.html", Look::DESK)?;
@@ -31,7 +31,7 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
     // One position back: the row of that position.
     proof
         .browser
-        .get::<()>("document.querySelector('[data-widget=anatomy] [role=listbox]').focus()")?;
+        .run("document.querySelector('[data-widget=anatomy] [role=listbox]').focus()")?;
     proof.browser.press("Home")?;
     let shown: Value = proof.data("anatomy", "shown")?;
     ensure!(shown["position"] == 0, "Home leads to {}", shown["position"]);

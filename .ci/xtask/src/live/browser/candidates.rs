@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value, json};
 
 use super::{Proof, patiently, same};
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 const PAGES: [&str; 4] = [
     "greedy.html",
@@ -87,12 +87,12 @@ impl Pair<'_> {
             let id = &shown["candidates"][i + 1]["token"]["id"];
             self.proof
                 .browser
-                .get::<()>(&format!("{rows}[{}].querySelector('button').click()", i + 1))?;
+                .run(&format!("{rows}[{}].querySelector('button').click()", i + 1))?;
             self.ask(&json!({ "choose": { "step": 3 * i + 2, "id": id } }))?;
             self.agree(3 * i + 3)?;
         }
         // Back along the text with the keyboard: what was drawn at a step is marked.
-        self.proof.browser.get::<()>("document.querySelector('.widget-steps').focus()")?;
+        self.proof.browser.run("document.querySelector('.widget-steps').focus()")?;
         self.proof.browser.press("ArrowLeft")?;
         self.agree(14)?;
         let marked: String = self
@@ -114,9 +114,9 @@ impl Pair<'_> {
         let count: usize =
             self.proof.browser.get("document.querySelectorAll('.widget-stages input').length")?;
         for i in 0..count {
-            self.proof.browser.get::<()>(&format!(
-                "document.querySelectorAll('.widget-stages input')[{i}].click()"
-            ))?;
+            self.proof
+                .browser
+                .run(&format!("document.querySelectorAll('.widget-stages input')[{i}].click()"))?;
             let after = if i == 0 { count - 1 } else { i };
             let before = if i == 0 { 0 } else { i - 1 };
             self.proof.browser.wait(&format!(

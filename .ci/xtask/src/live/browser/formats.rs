@@ -6,8 +6,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Proof, same};
+use crate::browser::Look;
 use crate::live::stories;
-use crate::page::devtools::Look;
 
 /// Prompts, temperatures and seeds: the first two are known in f32.
 const SETTINGS: [(&str, f64, u64); 3] = [

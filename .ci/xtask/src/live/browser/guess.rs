@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Proof, same};
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 const STEPS: usize = 50;
 

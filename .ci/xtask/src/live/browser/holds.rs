@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use super::Proof;
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 type Part = fn(&mut Proof) -> Result<()>;
 
@@ -33,7 +33,7 @@ fn loading(proof: &mut Proof) -> Result<()> {
     // Far below the window, so that nothing is loaded before this looks.
     let url = proof.host.url("quantized.html");
     proof.browser.open(&url, Look::DESK)?;
-    proof.browser.get::<()>(
+    proof.browser.run(
         "(() => { window.seen = []; const output = document.querySelector('.widget output'); \
          new MutationObserver(() => window.seen.push(output.textContent)) \
              .observe(output, { subtree: true, childList: true, characterData: true }); })()",
@@ -119,7 +119,7 @@ fn keys(proof: &mut Proof) -> Result<()> {
         ensure!(count > 2, "{page}: {count} controls");
         let address: String = proof.browser.get("location.href")?;
         for stop in 0..count {
-            proof.browser.get::<()>(&format!("window.stops[{stop}].focus()"))?;
+            proof.browser.run(&format!("window.stops[{stop}].focus()"))?;
             for key in ["ArrowRight", "ArrowLeft"] {
                 proof.browser.press(key)?;
             }
@@ -134,7 +134,7 @@ fn keys(proof: &mut Proof) -> Result<()> {
     proof.open("top-k.html", Look::DESK)?;
     let rules = "document.querySelectorAll('.widget-stages input')";
     let before: usize = proof.browser.get(&format!("{rules}.length"))?;
-    proof.browser.get::<()>(&format!("[...{rules}].at(-1).focus()"))?;
+    proof.browser.run(&format!("[...{rules}].at(-1).focus()"))?;
     proof.slide("candidates", 0, "60")?;
     proof.browser.wait(&format!("{rules}.length < {before}"))?;
     let kept: bool =
@@ -143,7 +143,7 @@ fn keys(proof: &mut Proof) -> Result<()> {
     // A slider moves, and a button that is disabled keeps the focus.
     proof.open("top-k.html", Look::DESK)?;
     let slider = "document.querySelector('.widget input[type=range]')";
-    proof.browser.get::<()>(&format!("{slider}.focus()"))?;
+    proof.browser.run(&format!("{slider}.focus()"))?;
     proof.browser.press("ArrowRight")?;
     proof.browser.wait(&format!("{slider}.value === '6'"))?;
     proof.press("candidates", "Draw ten")?;

@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Proof, patiently, same};
-use crate::page::devtools::Look;
+use crate::browser::Look;
 use cache_lines::{Layout, Matrix, addresses, lines, used};
 
 const UNITS: usize = 32;
@@ -33,7 +33,7 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
     ] {
         proof.slide("lines", 0, &stride.to_string())?;
         proof.slide("lines", 1, &first.to_string())?;
-        proof.browser.get::<()>(&format!(
+        proof.browser.run(&format!(
             "document.querySelector('[data-widget=lines] input[value=\"{bytes}\"]').click()"
         ))?;
         let read =

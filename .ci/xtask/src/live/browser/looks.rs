@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 
 use super::Proof;
-use crate::book::browser::SEEN;
-use crate::page::devtools::Look;
+use crate::browser::Look;
+use crate::browser::SEEN;
 
 const SCRIPT: &str = include_str!("looks.js");
 

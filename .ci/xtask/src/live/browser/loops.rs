@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Proof, same};
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 const STEPS: u64 = 11;
 
@@ -55,7 +55,7 @@ fn layout(proof: &mut Proof) -> Result<()> {
             proof.slide("layout", i, &length.to_string())?;
         }
         for kind in ["right", "left", "end to end"] {
-            proof.browser.get::<()>(&format!(
+            proof.browser.run(&format!(
                 "document.querySelector('[data-widget=layout] input[value=\"{kind}\"]').click()"
             ))?;
             let request = json!({ "lengths": lengths, "kind": kind });

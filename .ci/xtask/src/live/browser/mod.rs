@@ -34,8 +34,7 @@ use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::book::browser::Chromium;
-use crate::page::devtools::{Browser, Look};
+use crate::browser::{Browser, Look};
 use host::Host;
 use native::Native;
 
@@ -70,7 +69,7 @@ const CHECKS: [(&str, Check); 17] = [
     ("looks", looks::check),
 ];
 
-pub fn run(chromium: &Chromium, root: &Path, only: &str, pictures: &Path) -> Result<()> {
+pub fn run(chromium: Option<&Path>, root: &Path, only: &str, pictures: &Path) -> Result<()> {
     fs::create_dir_all(pictures)?;
     let built = Command::new("mdbook").args(["build", "book"]).current_dir(root).status()?;
     ensure!(built.success(), "mdbook has failed");
@@ -107,8 +106,7 @@ impl Proof {
         let count: usize = self.browser.get("document.querySelectorAll('.widget').length")?;
         for i in 0..count {
             let widget = format!("document.querySelectorAll('.widget')[{i}]");
-            self.browser
-                .get::<()>(&format!("void {widget}.scrollIntoView({{ block: 'nearest' }})"))?;
+            self.browser.run(&format!("void {widget}.scrollIntoView({{ block: 'nearest' }})"))?;
             let done = format!("'ready' in {widget}.dataset || 'failed' in {widget}.dataset");
             self.browser.wait(&done)?;
             let failed: bool = self.browser.get(&format!("'failed' in {widget}.dataset"))?;
@@ -134,7 +132,7 @@ impl Proof {
 
     /// Writes a value into a control, as typing or dragging does.
     pub fn set(&mut self, selector: &str, value: &str) -> Result<()> {
-        self.browser.get::<()>(&format!(
+        self.browser.run(&format!(
             "(() => {{ const input = document.querySelector({selector:?}); input.value = {}; \
              input.dispatchEvent(new Event('input', {{ bubbles: true }})); \
              input.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()",
@@ -150,13 +148,13 @@ impl Proof {
              all.find((button) => button.textContent === {}).id = 'pressed'; }})()",
             Value::from(label)
         );
-        self.browser.get::<()>(&mark)?;
+        self.browser.run(&mark)?;
         self.browser.click("#pressed")
     }
 
     /// Moves the `i`-th slider of a widget.
     pub fn slide(&mut self, widget: &str, i: usize, value: &str) -> Result<()> {
-        self.browser.get::<()>(&format!(
+        self.browser.run(&format!(
             "(() => {{ document.querySelector('#slid')?.removeAttribute('id'); \
              document.querySelectorAll('[data-widget={widget}] input[type=range]')[{i}].id = 'slid'; }})()"
         ))?;
@@ -165,7 +163,7 @@ impl Proof {
 
     /// Writes a seed into its control, which is read when the next story begins.
     pub fn seed(&mut self, widget: &str, seed: u64) -> Result<()> {
-        self.browser.get::<()>(&format!(
+        self.browser.run(&format!(
             "(() => {{ document.querySelector('[data-widget={widget}] input[type=number]').value = {seed}; }})()"
         ))
     }
@@ -185,7 +183,7 @@ impl Proof {
 
     /// Takes away what a widget keeps for this check, so that the next can be waited for.
     pub fn forget(&mut self, widget: &str, name: &str) -> Result<()> {
-        self.browser.get::<()>(&format!(
+        self.browser.run(&format!(
             "(() => {{ delete document.querySelector('[data-widget={widget}]').dataset.{name}; }})()"
         ))
     }

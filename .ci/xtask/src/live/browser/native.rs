@@ -1,13 +1,14 @@
 //! The library on this machine, in the arithmetic of wasm32.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use exercises_runner::cargo::cargo;
 use serde_json::{Value, json};
 
 use crate::bench::Process;
+use crate::server::built;
 
 /// The example that answers, and the compiler of the crates of this workspace.
 const EXAMPLE: &str = "answers";
@@ -18,20 +19,12 @@ pub struct Native(Process);
 impl Native {
     /// Builds the engine for this machine, and starts it with the weights of the pages.
     pub fn start(root: &Path) -> Result<Self> {
-        let output = cargo()
-            .arg("build")
-            .args(["--package", "slowburn-live", "--example", EXAMPLE])
-            .args(["--message-format", "json-render-diagnostics"])
+        let mut command = cargo();
+        command
+            .args(["build", "--package", "slowburn-live", "--example", EXAMPLE])
             .env("RUSTC_WORKSPACE_WRAPPER", root.join(UNFUSED))
-            .current_dir(root)
-            .stderr(Stdio::inherit())
-            .output()?;
-        ensure!(output.status.success(), "the engine does not build");
-        let messages = String::from_utf8(output.stdout)?;
-        let made = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let mut programs = made.filter_map(|made| made["executable"].as_str().map(str::to_owned));
-        let program = programs.next_back();
-        let mut engine = Command::new(program.context("cargo names no program")?);
+            .current_dir(root);
+        let mut engine = Command::new(built(&mut command, EXAMPLE)?);
         engine.arg(root.join(super::super::FOLDER).join(super::super::WEIGHTS));
         Ok(Self(Process::start(engine)?))
     }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
 use super::{Proof, patiently, same};
-use crate::page::devtools::Look;
+use crate::browser::Look;
 use blocks_behind::needed_blocks;
 use window_mask::window_mask;
 

@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::Proof;
-use crate::page::devtools::Look;
+use crate::browser::Look;
 use crate::simulate::router::hash_of;
 use bounded_hash::bounded_hash;
 
@@ -91,7 +91,7 @@ fn agree(proof: &mut Proof, share: u32, clusters: &[Cluster]) -> Result<()> {
 fn drawn(proof: &mut Proof) -> Result<()> {
     let shown: Value = proof.data("router", "shown")?;
     for policy in 0..5 {
-        proof.browser.get::<()>(&format!(
+        proof.browser.run(&format!(
             "document.querySelectorAll('[data-widget=router] input[type=radio]')[{policy}].click()"
         ))?;
         let labels: Vec<String> = proof.browser.get(

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::Proof;
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 const PAGE: &str = "first-light.html";
 
@@ -114,7 +114,7 @@ fn write(proof: &mut Proof, prompt: &str, seed: u64, temperature: f64) -> Result
 /// story may be complete before this process hears of it.
 fn stop_at(proof: &mut Proof, prompt: &str, characters: usize) -> Result<()> {
     let prompt = Value::from(prompt);
-    proof.browser.get::<()>(&format!(
+    proof.browser.run(&format!(
         "(() => {{ \
          const story = document.querySelector('.widget-story'); \
          const buttons = [...document.querySelectorAll('[data-widget=story] button')]; \

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use slowburn::tokenizer::{IncrementalDecoder, StopStrings, Tokenizer};
 
 use super::{Proof, patiently, same};
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 /// As in `book/src/widgets/stream.html`.
 const TEXT: &str = "Finn ate a 🍎.\nThen he slept.\n\nOne day";
@@ -73,7 +73,7 @@ fn begin<'a>(
     stop: &str,
 ) -> Result<Buffer<'a>> {
     for (i, value) in [text, stop].into_iter().enumerate() {
-        proof.browser.get::<()>(&format!(
+        proof.browser.run(&format!(
             "(() => {{ document.querySelector('#typed')?.removeAttribute('id'); \
              document.querySelectorAll('[data-widget=stream] input')[{i}].id = 'typed'; }})()"
         ))?;

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use super::Proof;
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 const CYCLES: f64 = 100.0;
 

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::Proof;
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 const PAGE: &str = "tokens.html";
 const TEXTS: [&str; 5] = [

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Proof, same};
-use crate::page::devtools::Look;
+use crate::browser::Look;
 
 const WIDGET: &str = "document.querySelector('[data-widget=way]')";
 
@@ -31,7 +31,7 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
     // An earlier position has the numbers of the text up to it.
     proof.set("[data-widget=way] input[type=text]", "Once upon a time")?;
     proof.browser.wait(&format!("JSON.parse({WIDGET}.dataset.shown).answer.position === 4"))?;
-    proof.browser.get::<()>(&format!("{WIDGET}.querySelector('[role=listbox]').focus()"))?;
+    proof.browser.run(&format!("{WIDGET}.querySelector('[role=listbox]').focus()"))?;
     proof.browser.press("ArrowLeft")?;
     proof.browser.wait(&format!("JSON.parse({WIDGET}.dataset.shown).answer.position === 3"))?;
     let expected =

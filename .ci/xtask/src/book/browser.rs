@@ -4,46 +4,40 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
-use serde::Serialize;
+use anyhow::{Context, Result};
 
-use super::super::problem::Problem;
-use super::super::summary::Summary;
-use super::Chromium;
+use super::problem::Problem;
+use super::summary::Summary;
+use crate::browser::{Browser, Look, SEEN};
 
-const WIDTHS: [usize; 2] = [1280, 390];
+const WIDTHS: [u32; 2] = [1280, 390];
 const THEMES: [&str; 2] = ["light", "navy"];
 
-const PROBE: &str = concat!(include_str!("seen.js"), include_str!("probe.js"));
-const HOST: &str = include_str!("host.js");
+const PROBE: &str = include_str!("browser/probe.js");
 
-/// One page in one frame.
-#[derive(Serialize)]
+/// One page in one window.
 struct Visit {
     file: String,
-    query: String,
-    width: usize,
+    theme: &'static str,
+    width: u32,
 }
 
 /// Opens every page of the built book in `folder`.
-pub fn check(chromium: &Chromium, folder: &Path, summary: &Summary) -> Result<Vec<Problem>> {
-    let copy = tempfile::tempdir()?;
-    crate::folder::copy(folder, copy.path())?;
+pub fn check(chromium: Option<&Path>, folder: &Path, summary: &Summary) -> Result<Vec<Problem>> {
     let pages = summary.chapters.iter().map(|entry| entry.html());
-    let mut visits = Vec::new();
+    let (mut visits, mut images) = (Vec::new(), Vec::new());
     for file in pages.chain(["print.html".to_owned()]) {
-        let path = copy.path().join(&file);
-        fs::write(&path, probed(&fs::read_to_string(&path)?)?)?;
         for width in WIDTHS {
             for theme in THEMES {
-                visits.push(Visit { file: file.clone(), query: format!("theme={theme}"), width });
+                visits.push(Visit { file: file.clone(), theme, width });
             }
         }
     }
     // An image is a document of its own, which a page cannot inspect, so it is opened as a page. It
     // has its own background and no themes.
-    let pictures = copy.path().join("figures");
-    for entry in fs::read_dir(&pictures)? {
+    let copy = tempfile::tempdir()?;
+    fs::create_dir(copy.path().join("figures"))?;
+    for entry in fs::read_dir(folder.join("figures"))? {
         let path = entry?.path();
         let svg = fs::read_to_string(&path)?;
         if !svg.contains("xmlns=") {
@@ -52,44 +46,35 @@ pub fn check(chromium: &Chromium, folder: &Path, summary: &Summary) -> Result<Ve
         let file = format!("figures/{}.html", path.file_stem().unwrap_or_default().display());
         let style = "body { margin: 0 } svg { width: 100%; height: auto }";
         let html = format!("<!DOCTYPE html><html><head><style>{style}</style></head><body>{svg}");
-        fs::write(copy.path().join(&file), probed(&html)?)?;
+        fs::write(copy.path().join(&file), html)?;
         // An image is shown at the width of the text, or at a fixed width on a phone, where it
         // scrolls.
-        for width in [750, 600] {
-            visits.push(Visit {
-                file: file.clone(),
-                query: "figure&theme=light".to_owned(),
-                width,
-            });
-        }
+        images.extend([750, 600].map(|width| Visit { file: file.clone(), theme: "", width }));
     }
-    eprintln!("{} pages in {}", visits.len(), chromium.program.display());
-    visit(chromium, copy.path(), &visits)
+    eprintln!("{} pages and images in a browser", visits.len() + images.len());
+    let mut browser = Browser::start(chromium)?;
+    let mut problems = visit(&mut browser, folder, &visits)?;
+    problems.extend(visit(&mut browser, copy.path(), &images)?);
+    Ok(problems)
 }
 
-/// Opens pages in `folder` that contain the probe.
-fn visit(chromium: &Chromium, folder: &Path, visits: &[Visit]) -> Result<Vec<Problem>> {
-    fs::write(folder.join("host.html"), host(visits)?)?;
-    let found = chromium.run(folder, "host.html")?;
-    ensure!(found.len() == visits.len(), "{} of {} pages opened", found.len(), visits.len());
+/// Opens pages in `folder` with the probe.
+fn visit(browser: &mut Browser, folder: &Path, visits: &[Visit]) -> Result<Vec<Problem>> {
+    let folder = fs::canonicalize(folder)?;
+    let mut found: Vec<Vec<String>> = Vec::new();
+    for Visit { file, theme, width } in visits {
+        let url = format!("file://{}/{file}?theme={theme}", folder.display());
+        let look = Look { width: *width, ..Look::DESK };
+        if found.is_empty() {
+            browser.open_with(&url, look, &format!("{SEEN}{PROBE}"))?;
+        } else {
+            // A new tab takes longer than a page.
+            browser.look(look)?;
+            browser.go(&url)?;
+        }
+        found.push(browser.get("found").with_context(|| file.clone())?);
+    }
     Ok(problems(visits, &found))
-}
-
-/// The page that opens the others, and writes down what the probe in each found.
-fn host(visits: &[Visit]) -> Result<String> {
-    // Escaped, so that no text can end the element early.
-    let visits = serde_json::to_string(visits)?.replace('<', "\\u003c");
-    Ok(format!(
-        "<!DOCTYPE html>\n<meta charset=\"UTF-8\">\n<body>\n\
-         <script type=\"application/json\" id=\"visits\">{visits}</script>\n\
-         <script>\n{HOST}</script>\n"
-    ))
-}
-
-/// Inserts the probe into a page, before any other script.
-fn probed(html: &str) -> Result<String> {
-    let (before, after) = html.split_once("<head>").context("a page has a head")?;
-    Ok(format!("{before}<head><script>\n{PROBE}</script>{after}"))
 }
 
 /// One problem for equal findings of several visits.
@@ -97,8 +82,7 @@ fn problems(visits: &[Visit], found: &[Vec<String>]) -> Vec<Problem> {
     let mut places: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
     for (visit, messages) in visits.iter().zip(found) {
         for message in messages {
-            let theme = visit.query.rsplit('=').next().unwrap_or_default();
-            let place = format!("{} px {theme}", visit.width);
+            let place = format!("{} px {}", visit.width, visit.theme);
             places.entry((&visit.file, message)).or_default().push(place);
         }
     }
@@ -120,23 +104,18 @@ mod tests {
     use super::*;
 
     /// The probe's findings in pages with the given bodies.
-    fn found(chromium: &Chromium, width: usize, bodies: &[String]) -> Vec<String> {
+    fn found(browser: &mut Browser, width: u32, bodies: &[String]) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let visits: Vec<Visit> = (0..bodies.len())
-            .map(|i| Visit {
-                file: format!("{i}.html"),
-                query: "theme=light".to_owned(),
-                width,
-            })
+            .map(|i| Visit { file: format!("{i}.html"), theme: "light", width })
             .collect();
         for (body, visit) in bodies.iter().zip(&visits) {
             let html = format!(
                 "<!DOCTYPE html><html class=\"light\"><head></head><body><main>{body}</main></body>"
             );
-            let html = probed(&html).expect("a head");
             fs::write(folder.path().join(&visit.file), html).expect("a file");
         }
-        let problems = visit(chromium, folder.path(), &visits).expect("a result");
+        let problems = visit(browser, folder.path(), &visits).expect("a result");
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
         let of = |visit: &Visit| {
             let file = format!("book/book/{}:", visit.file);
@@ -148,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_a_reader_would_see_is_found() {
-        let Ok(chromium) = Chromium::find(None) else {
+        let Ok(mut browser) = Browser::start(None) else {
             eprintln!("not checked: there is no Chromium");
             return;
         };
@@ -166,7 +145,7 @@ mod tests {
             svg("<rect width=\"90\" height=\"90\"/><text y=\"20\" fill=\"#fff\">Text</text>"),
             widget(&figure, ""),
         ];
-        for (html, found) in right.iter().zip(found(&chromium, 390, &right)) {
+        for (html, found) in right.iter().zip(found(&mut browser, 390, &right)) {
             assert_eq!(found, "", "{html}");
         }
         let wrong = [
@@ -198,14 +177,14 @@ mod tests {
             ),
         ];
         let (wrong, expected): (Vec<String>, Vec<&str>) = wrong.into_iter().unzip();
-        for (i, found) in found(&chromium, 390, &wrong).iter().enumerate() {
+        for (i, found) in found(&mut browser, 390, &wrong).iter().enumerate() {
             assert!(found.contains(expected[i]), "{}: {found}", wrong[i]);
         }
     }
 
     #[test]
     fn what_is_wide_has_its_room_on_a_wide_screen_and_a_sign_on_a_narrow_one() {
-        let Ok(chromium) = Chromium::find(None) else {
+        let Ok(mut browser) = Browser::start(None) else {
             eprintln!("not checked: there is no Chromium");
             return;
         };
@@ -240,7 +219,7 @@ mod tests {
         ];
         for (width, pages) in [(1280, &wide[..]), (390, &narrow[..])] {
             let bodies: Vec<String> = pages.iter().map(|(body, _)| body.clone()).collect();
-            for ((body, expected), found) in pages.iter().zip(found(&chromium, width, &bodies)) {
+            for ((body, expected), found) in pages.iter().zip(found(&mut browser, width, &bodies)) {
                 let is_right = if expected.is_empty() {
                     found.is_empty()
                 } else {

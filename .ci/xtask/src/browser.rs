@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -15,7 +15,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::book::browser::Chromium;
+/// A script that finds what the eye would find wrong with a page.
+pub const SEEN: &str = include_str!("book/browser/seen.js");
+
+/// The names of the executable.
+const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// How long anything may take. On a busy machine, a browser is slow.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -51,17 +55,21 @@ pub struct Browser {
 }
 
 impl Browser {
-    pub fn start(chromium: &Chromium) -> Result<Self> {
+    /// Starts the program that is `given`, or else the first of [`NAMES`] that starts.
+    pub fn start(given: Option<&Path>) -> Result<Self> {
+        let program = find(given)?;
         let profile = tempfile::tempdir()?;
         let mut process = Command::new("sh")
             .args(["-c", ON_PIPES])
-            .arg(chromium.program())
+            .arg(program)
             .args([
                 "--headless",
                 "--no-sandbox",
                 "--disable-gpu",
                 "--hide-scrollbars",
                 "--remote-debugging-pipe",
+                // A page of the book may be a file, with scripts that are files too.
+                "--allow-file-access-from-files",
             ])
             // The page may load nothing from elsewhere.
             .arg("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
@@ -98,6 +106,11 @@ impl Browser {
 
     /// Opens a page in a new tab, and closes the tab before it.
     pub fn open(&mut self, url: &str, look: Look) -> Result<()> {
+        self.open_with(url, look, "")
+    }
+
+    /// The same, with a script that runs before any other of the page.
+    pub fn open_with(&mut self, url: &str, look: Look, script: &str) -> Result<()> {
         let old = self.target.take();
         self.session = None;
         self.events.clear();
@@ -116,6 +129,8 @@ impl Browser {
         // As if the window were the one in front: otherwise nothing in it has the focus.
         self.call("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }))?;
         self.look(look)?;
+        let script = json!({ "source": script });
+        self.call("Page.addScriptToEvaluateOnNewDocument", script)?;
         self.go(url)
     }
 
@@ -165,6 +180,11 @@ impl Browser {
         }
         serde_json::from_value(found["result"]["value"].take())
             .with_context(|| format!("the value of `{expression}`"))
+    }
+
+    /// Evaluates an expression that has no value.
+    pub fn run(&mut self, expression: &str) -> Result<()> {
+        self.get(expression)
     }
 
     /// Waits until an expression is true.
@@ -313,6 +333,20 @@ impl Drop for Browser {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+fn find(given: Option<&Path>) -> Result<PathBuf> {
+    let starts = |program: &PathBuf| {
+        let mut command = Command::new(program);
+        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let programs =
+        given.map_or_else(|| NAMES.map(PathBuf::from).to_vec(), |given| vec![given.to_owned()]);
+    programs.into_iter().find(starts).with_context(|| match given {
+        Some(given) => format!("{} does not start", given.display()),
+        None => "no Chromium is installed; name one with --chromium".to_owned(),
+    })
 }
 
 fn text(value: &Value, field: &str) -> Result<String> {
