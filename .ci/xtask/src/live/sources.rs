@@ -8,10 +8,9 @@ use anyhow::{Context, Result, bail, ensure};
 use exercises_runner::cargo::cargo;
 use quote::ToTokens;
 use sha2::{Digest, Sha256};
-use syn::visit_mut::VisitMut;
+use syn::visit_mut::{self, VisitMut};
 
 use super::FOLDER;
-use crate::only_code::OnlyCode;
 
 const FILE: &str = "sources.sha256";
 
@@ -93,8 +92,39 @@ fn digest(bytes: &[u8]) -> String {
 /// change what is compiled, and who makes one needs no wasm32 toolchain. (A trailing comma is a token.)
 fn code(source: &[u8]) -> Result<String> {
     let mut file = syn::parse_file(std::str::from_utf8(source)?)?;
-    OnlyCode.visit_file_mut(&mut file);
+    Compiled.visit_file_mut(&mut file);
     Ok(file.to_token_stream().to_string())
+}
+
+/// Removes doc comments and what is compiled for tests only.
+struct Compiled;
+
+impl VisitMut for Compiled {
+    fn visit_attributes_mut(&mut self, attributes: &mut Vec<syn::Attribute>) {
+        attributes.retain(|attribute| !attribute.path().is_ident("doc"));
+    }
+
+    fn visit_file_mut(&mut self, file: &mut syn::File) {
+        file.items.retain(|item| !is_test(item));
+        visit_mut::visit_file_mut(self, file);
+    }
+
+    fn visit_item_mod_mut(&mut self, module: &mut syn::ItemMod) {
+        if let Some((_, items)) = &mut module.content {
+            items.retain(|item| !is_test(item));
+        }
+        visit_mut::visit_item_mod_mut(self, module);
+    }
+}
+
+fn is_test(item: &syn::Item) -> bool {
+    let syn::Item::Mod(module) = item else {
+        return false;
+    };
+    module.attrs.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.parse_args::<syn::Ident>().is_ok_and(|name| name == "test")
+    })
 }
 
 /// The crates that are compiled for the pages, with their versions and features.
