@@ -28,7 +28,7 @@ const found = new Promise((resolve) => {
         }
         const list = [...problems].map(([problem, n]) => (n > 1 ? `${problem} (${n} times)` : problem));
         resolve(list);
-    }, 200));
+    }, 50));
 
     function check() {
         if (wanted && !document.documentElement.classList.contains(wanted)) {
