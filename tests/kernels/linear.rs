@@ -244,13 +244,16 @@ fn layers_of_several_formats_take_the_same_inputs() {
 /// Groups as files have them, in every format: scales and minima that are no f16, halves of a group.
 #[test]
 fn groups_of_files_are_kept_and_summed_in_one_order() {
-    use kernels::{Group, GroupFormat};
+    use kernels::{E2M1_DOUBLED, Group, GroupFormat};
     let formats = [
         (GroupFormat::Int8, -128, 127, 1, false, 0.0),
         (GroupFormat::Int4, -8, 7, 1, false, 24.0),
         (GroupFormat::Int8Min, 0, 31, 1, true, 0.0),
         (GroupFormat::Int4Min, 0, 15, 1, true, 16.0),
         (GroupFormat::Int8Halves, -32, 31, 2, false, 0.0),
+        // These are codes.
+        (GroupFormat::Mxfp4, 0, 15, 1, false, 0.0),
+        (GroupFormat::Nvfp4, 0, 15, 2, false, 0.0),
     ];
     let cpus = cpus();
     for (format, least, most, parts, has_min, offset) in formats {
@@ -261,13 +264,20 @@ fn groups_of_files_are_kept_and_summed_in_one_order() {
                     let scale = numbers.next();
                     match format {
                         GroupFormat::Int8 | GroupFormat::Int4 => f16::from_f32(scale).to_f32(),
+                        GroupFormat::Mxfp4 => bf16::from_f32(scale).to_f32(),
                         _ => scale,
                     }
                 };
                 let scales = [scale(), scale()];
                 let min = if has_min { numbers.next() } else { 0.0 };
                 let width = (most - least + 1) as f32;
-                let mut integer = |_| (least as f32 + (numbers.next().abs() * width)) as i16 as i8;
+                let mut integer = |_| {
+                    let integer = (least as f32 + (numbers.next().abs() * width)) as i16 as i8;
+                    match format {
+                        GroupFormat::Mxfp4 | GroupFormat::Nvfp4 => E2M1_DOUBLED[integer as usize],
+                        _ => integer,
+                    }
+                };
                 Group { scales, min, integers: std::array::from_fn(&mut integer) }
             };
             let rows: Vec<Vec<Group>> =
@@ -288,7 +298,7 @@ fn groups_of_files_are_kept_and_summed_in_one_order() {
                 };
                 assert_eq!(bits(&found), bits(&(0..n_in).map(value).collect::<Vec<_>>()));
             }
-            for count in [1, 2, 5, 13] {
+            for count in [1, 2, 5, 13, 73] {
                 let x = numbers.take(count * n_in);
                 let mut expected = Vec::new();
                 for x in x.chunks(n_in) {

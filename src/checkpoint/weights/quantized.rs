@@ -10,13 +10,13 @@ mod parts;
 
 use std::array;
 
-use half::f16;
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 use crate::checkpoint::quantization::{Method, Quantization};
 use crate::error::Result;
-use crate::kernels::{GROUP, Group, GroupFormat};
-pub(super) use parts::Parts;
+use crate::kernels::{E2M1_DOUBLED, GROUP, Group, GroupFormat};
+pub(super) use parts::{Parts, power_of_two};
 
 /// A matrix `[n_out, n_in]`. A weight is `scale * (value - zero)`, in f32.
 pub(in crate::checkpoint) struct QuantizedMatrix {
@@ -33,7 +33,7 @@ pub(in crate::checkpoint) struct QuantizedMatrix {
 }
 
 /// Which weights share a scale.
-enum Sharing {
+pub(super) enum Sharing {
     /// Blocks of so many rows and columns.
     Blocks { rows: usize, columns: usize },
     /// In each row, the columns of the same number, of which there are so many: GPTQ sorts columns by
@@ -73,6 +73,21 @@ impl QuantizedMatrix {
         let mut matrix = Self { n_in, codes, values, scales, zeros, sharing, groups: None };
         matrix.groups = matrix.exact_groups();
         matrix
+    }
+
+    /// A matrix in E2M1. `pair` is a byte of a row, with the codes of two weights, the first in its lower half.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub(super) fn in_e2m1(
+        shape: [usize; 2],
+        pair: impl Fn(usize, usize) -> u8 + Sync,
+        sharing: Sharing,
+        scales: impl IntoIterator<Item = f32>,
+    ) -> Self {
+        let codes = codes(shape, |row, column| pair(row, column / 2) >> (column % 2 * 4) & 15);
+        let halved = scales.into_iter().map(|scale| scale / 2.0).collect();
+        Self::new(shape, codes, e2m1(), sharing, halved, Vec::new())
     }
 
     /// How many weights there are.
@@ -147,6 +162,15 @@ impl QuantizedMatrix {
         let is_shared_by = |width| columns.is_multiple_of(width) || *columns >= self.n_in;
         if !self.n_in.is_multiple_of(GROUP) || !is_shared_by(GROUP / 2) {
             return None;
+        }
+        if self.zeros.is_empty() && *self.values == e2m1() {
+            let are_bf16 =
+                self.scales.iter().all(|scale| bf16::from_f32(*scale).to_f32() == *scale);
+            return exact(if are_bf16 && is_shared_by(GROUP) {
+                GroupFormat::Mxfp4
+            } else {
+                GroupFormat::Nvfp4
+            });
         }
         let [[least, most], [least_less_zero, most_less_zero]] = self.range()?;
         let fits = |least: f32, most: f32| least_less_zero >= least && most_less_zero <= most;
@@ -262,6 +286,11 @@ fn integers(first: i16) -> [f32; 256] {
 /// The values of codes that are integers with a sign.
 fn signed() -> [f32; 256] {
     array::from_fn(|code| f32::from(code as u8 as i8))
+}
+
+/// The values of codes in E2M1, doubled.
+fn e2m1() -> [f32; 256] {
+    array::from_fn(|code| f32::from(E2M1_DOUBLED[code % 16]))
 }
 
 /// A matrix as it lies, `[columns][rows]`, in the order `[rows][columns]`.

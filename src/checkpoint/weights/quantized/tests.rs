@@ -55,6 +55,10 @@ fn groups_hold_every_number() {
         &matrix(integers(0), 255, 32, half, Some(|i| (i * 50 % 256) as f32)),
         GroupFormat::Int8Min,
     );
+    let power = |i: usize| 2f32.powi(i as i32 * 5 - 120);
+    check(&matrix(e2m1(), 15, 32, power, None), GroupFormat::Mxfp4);
+    check(&matrix(e2m1(), 15, 96, half, None), GroupFormat::Nvfp4);
+    check(&matrix(e2m1(), 15, 16, long, None), GroupFormat::Nvfp4);
     // Columns, or scales and zeros, that no format has.
     assert_eq!(matrix(integers(-8), 15, 24, half, None).group_format(), None);
     assert_eq!(matrix(integers(0), 15, 16, half, any).group_format(), None);
