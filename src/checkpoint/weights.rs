@@ -252,7 +252,7 @@ impl<'a> Weights<'a> {
         let blocks = stored.group_format();
         #[cfg(feature = "cube")]
         let blocks = match has_cubes(&self.device) {
-            true => blocks.map(GroupFormat::on_gpu),
+            true => blocks.and_then(GroupFormat::on_gpu),
             false => blocks,
         };
         let panels = match (self.format_of(role, blocks.is_some()), blocks) {

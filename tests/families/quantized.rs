@@ -19,9 +19,9 @@ use crate::common::{
 
 /// The layouts, and what their matrices become unless another format is asked for.
 const LAYOUTS: [(&str, &str); 18] = [
-    ("fp8-blocks", "f32"),
-    ("fp8-tensor", "f32"),
-    ("compressed-fp8", "f32"),
+    ("fp8-blocks", "fp8"),
+    ("fp8-tensor", "fp8"),
+    ("compressed-fp8", "fp8"),
     ("compressed-int8", "int8"),
     ("compressed-int4", "int4"),
     ("compressed-int4-zeros", "int4"),
@@ -29,7 +29,7 @@ const LAYOUTS: [(&str, &str); 18] = [
     ("compressed-int4-order", "f32"),
     ("compressed-nvfp4", "nvfp4"),
     ("compressed-mxfp4", "mxfp4"),
-    ("modelopt-fp8", "f32"),
+    ("modelopt-fp8", "fp8"),
     ("modelopt-nvfp4", "nvfp4"),
     ("awq", "int4"),
     ("gptq", "int4"),

@@ -107,6 +107,11 @@ impl QuantizedMatrix {
         for (i, (group, codes)) in groups.iter_mut().zip(rows).enumerate() {
             let [(first, zero), (second, _)] =
                 [0, GROUP / 2].map(|half| self.scale(self.run(row, i * GROUP + half).0));
+            if self.group_format() == Some(GroupFormat::Fp8) {
+                let integers = codes.map(|code| code as i8);
+                *group = Group { scales: [256.0 * first; 2], min: 0.0, integers };
+                continue;
+            }
             let subtracted = base.unwrap_or(zero);
             *group = Group {
                 scales: [first, second],
@@ -172,6 +177,11 @@ impl QuantizedMatrix {
                 GroupFormat::Nvfp4
             });
         }
+        if self.is_e4m3() {
+            let is_number = |code: &u8| code & 127 != 127;
+            let fits = is_shared_by(GROUP) && self.codes.par_iter().all(is_number);
+            return fits.then_some(Groups { format: GroupFormat::Fp8, base: None });
+        }
         let [[least, most], [least_less_zero, most_less_zero]] = self.range()?;
         let fits = |least: f32, most: f32| least_less_zero >= least && most_less_zero <= most;
         let is_byte = fits(-128.0, 127.0);
@@ -197,6 +207,11 @@ impl QuantizedMatrix {
         }
         (are_short && most - least <= 255.0)
             .then_some(Groups { format: GroupFormat::Int8Min, base: Some(least + 128.0) })
+    }
+
+    fn is_e4m3(&self) -> bool {
+        let bits = |values: &[f32; 256]| values.map(f32::to_bits);
+        self.zeros.is_empty() && bits(&self.values) == bits(&fp8::values())
     }
 
     /// The least and the greatest value that occurs, before and after its zero is subtracted, if all are

@@ -7,6 +7,7 @@
 //! too, once it is doubled.
 
 mod float4;
+mod float8;
 mod int4;
 mod int8;
 mod integers;
@@ -23,6 +24,7 @@ use super::panels::PanelFormat;
 use super::simd::{Isa, WIDTH};
 pub use float4::E2M1_DOUBLED;
 pub(super) use float4::{Mxfp4, Nvfp4};
+pub(super) use float8::Fp8;
 pub(super) use int4::{Int4, Int4Min};
 pub(super) use int8::{Int8, Int8Halves, Int8Min};
 pub(super) use integers::{IntegerProducts, ROWS, RoundedGroup, rounded, single_rounded};
@@ -59,6 +61,10 @@ macro_rules! with_groups {
             }
             $crate::kernels::GroupFormat::Nvfp4 => {
                 type $G = $crate::kernels::quantized::Nvfp4;
+                $body
+            }
+            $crate::kernels::GroupFormat::Fp8 => {
+                type $G = $crate::kernels::quantized::Fp8;
                 $body
             }
         }
@@ -125,7 +131,9 @@ impl Activations {
         match self {
             Self::F32 => true,
             Self::Bf16 => weights == PanelFormat::Dense(Precision::Bf16),
-            Self::Int8 => matches!(weights, PanelFormat::Quantized(_)),
+            Self::Int8 => {
+                matches!(weights, PanelFormat::Quantized(format) if format != GroupFormat::Fp8)
+            }
         }
     }
 }
@@ -149,6 +157,9 @@ pub enum GroupFormat {
     Mxfp4,
     /// The same numbers, with a scale in f32 for each half of a group.
     Nvfp4,
+    /// `scale * number / 256`, with 8 bits of floating point (E4M3), and a scale in f32. A group has codes in place of
+    /// integers.
+    Fp8,
 }
 
 impl From<Quantized> for GroupFormat {
@@ -168,17 +179,19 @@ impl GroupFormat {
             Self::Int4 | Self::Int4Min => "int4",
             Self::Mxfp4 => "mxfp4",
             Self::Nvfp4 => "nvfp4",
+            Self::Fp8 => "fp8",
         }
     }
 
-    /// The format of integers that holds the same numbers, for GPUs, which have no kernels for 4 bits of
-    /// floating point.
+    /// The format of integers that holds the same numbers, if there is one, for GPUs, which have no kernels for
+    /// floating point in few bits.
     #[cfg(feature = "cube")]
-    pub(crate) fn on_gpu(self) -> Self {
+    pub(crate) fn on_gpu(self) -> Option<Self> {
         match self {
-            Self::Mxfp4 => Self::Int8Min,
-            Self::Nvfp4 => Self::Int8Halves,
-            other => other,
+            Self::Mxfp4 => Some(Self::Int8Min),
+            Self::Nvfp4 => Some(Self::Int8Halves),
+            Self::Fp8 => None,
+            other => Some(other),
         }
     }
 
