@@ -126,15 +126,15 @@ impl Quantization {
                         sizes,
                     ));
                 }
-                (Method::Fp8 { block: fields.weight_block_size }, 8, [None; 2])
+                (Method::Fp8 { block: fields.weight_block_size }, 8, both(GroupFormat::Fp8))
             }
             "compressed-tensors" => {
                 let (bits, formats) = fields.compressed(origin)?;
                 (Method::CompressedTensors, bits, formats)
             }
             "modelopt" => match fields.quant_algo.as_deref() {
-                Some("FP8") => (Method::CompressedTensors, 8, [None; 2]),
-                Some("NVFP4") => (Method::CompressedTensors, 4, both(GroupFormat::Int8Halves)),
+                Some("FP8") => (Method::CompressedTensors, 8, both(GroupFormat::Fp8)),
+                Some("NVFP4") => (Method::CompressedTensors, 4, both(GroupFormat::Nvfp4)),
                 other => {
                     let (field, read) = ("quantization_config.quant_algo", "`FP8` or `NVFP4`");
                     return Err(unsupported(origin, field, other, read));
@@ -288,8 +288,8 @@ impl Fields {
             let formats = match (read.kind.as_str(), read.num_bits) {
                 // Columns of a group are apart.
                 ("int", _) if read.actorder == Some("group".into()) => [None; 2],
-                ("float", 8) => [None; 2],
-                ("float", 4) => [Some(GroupFormat::Int8Halves); 2],
+                ("float", 8) => [Some(GroupFormat::Fp8); 2],
+                ("float", 4) => [Some(GroupFormat::Nvfp4); 2],
                 ("int", 8) => [Some(GroupFormat::Int8), Some(GroupFormat::Int8Min)],
                 ("int", 2 | 4) if read.symmetric == Some(false) => [Some(GroupFormat::Int4Min); 2],
                 ("int", 2 | 4) => [Some(GroupFormat::Int4), Some(GroupFormat::Int4Min)],

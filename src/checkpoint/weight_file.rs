@@ -53,8 +53,9 @@ impl WeightFile<'_> {
                     let of_numbers = match dtype {
                         "F32" => Some((bytes / 4, None)),
                         "F16" | "BF16" => Some((bytes / 2, None)),
-                        // MXFP4, which becomes numbers.
-                        "U8" if name.ends_with("_blocks") => Some((bytes.saturating_mul(2), None)),
+                        "U8" if name.ends_with("_blocks") => {
+                            Some((bytes.saturating_mul(2), Some(GroupFormat::Mxfp4)))
+                        }
                         _ => quantization.and_then(|quantization| {
                             quantization.foreseen(name, dtype, bytes, halves)
                         }),

@@ -3,7 +3,6 @@
 mod files;
 mod loaded;
 mod memory;
-mod mxfp4;
 mod names;
 mod quantized;
 
@@ -22,6 +21,8 @@ use super::weight_file::{StoredTensor, WeightFile};
 #[cfg(feature = "cube")]
 use crate::device::has_cubes;
 use crate::error::{LoadError, Result};
+#[cfg(feature = "cube")]
+use crate::kernels::GroupFormat;
 use crate::kernels::{Activations, Arena, Panels, Precision};
 use crate::model::config::Family;
 #[cfg(feature = "cube")]
@@ -249,6 +250,11 @@ impl<'a> Weights<'a> {
         arena: &mut Arena,
     ) -> Result<Panels> {
         let blocks = stored.group_format();
+        #[cfg(feature = "cube")]
+        let blocks = match has_cubes(&self.device) {
+            true => blocks.and_then(GroupFormat::on_gpu),
+            false => blocks,
+        };
         let panels = match (self.format_of(role, blocks.is_some()), blocks) {
             (None, Some(format)) => {
                 let read_row = &|row, groups: &mut [_]| stored.read_groups(row, groups);

@@ -57,6 +57,9 @@ impl From<PanelFormat> for Packing {
             PanelFormat::Quantized(GroupFormat::Int8Min) => (Word::Bytes, Scaling::ScaleAndMin),
             PanelFormat::Quantized(GroupFormat::Int4Min) => (Word::Nibbles, Scaling::ScaleAndMin),
             PanelFormat::Quantized(GroupFormat::Int8Halves) => (Word::Bytes, Scaling::Halves),
+            PanelFormat::Quantized(GroupFormat::Mxfp4 | GroupFormat::Nvfp4 | GroupFormat::Fp8) => {
+                unreachable!("see `GroupFormat::on_gpu`")
+            }
         };
         Self { word, scaling }
     }

@@ -45,6 +45,8 @@ pub(crate) use microkernel::LANES;
 pub use number::Precision;
 pub use order::sum_along_k;
 pub use panels::{PanelFormat, Panels, StoredMatrix};
-pub use quantized::{Activations, GROUP, Group, GroupFormat, Quantized, Rounding, quantize};
+pub use quantized::{
+    Activations, E2M1_DOUBLED, GROUP, Group, GroupFormat, Quantized, Rounding, quantize,
+};
 pub use roof::Roof;
 pub use simd::Simd;

@@ -18,7 +18,7 @@ use half::{bf16, f16};
 #[cfg(target_arch = "x86_64")]
 use super::pairs;
 use super::pairs::{Form, PairProducts};
-use super::quantized::IntegerProducts;
+use super::quantized::{E2M1_DOUBLED, IntegerProducts};
 
 /// The numbers of a vector.
 pub(super) const WIDTH: usize = 16;
@@ -92,6 +92,13 @@ pub(super) trait Isa: Copy + IntegerProducts + PairProducts {
     fn widen_i8(integers: &[i8; WIDTH]) -> Self::Vector;
     /// The nibbles that begin at `BIT` of each word, plus 16: [`nibble_plus_16`].
     fn widen_nibbles<const BIT: u32>(words: &[u32; WIDTH]) -> Self::Vector;
+    /// [`E2M1_DOUBLED`] of the lower halves of 16 bytes, and of the upper ones.
+    fn look_up_e2m1(codes: &[u8; WIDTH]) -> [[i8; WIDTH]; 2];
+    #[inline(always)]
+    fn widen_e2m1(codes: &[u8; WIDTH]) -> [Self::Vector; 2] {
+        let [lower, upper] = Self::look_up_e2m1(codes);
+        [Self::widen_i8(&lower), Self::widen_i8(&upper)]
+    }
 }
 
 impl Simd {
@@ -429,6 +436,16 @@ impl Isa for Scalar {
     #[inline(always)]
     fn widen_nibbles<const BIT: u32>(words: &[u32; WIDTH]) -> Self::Vector {
         each(words, |word| nibble_plus_16(word, BIT))
+    }
+
+    #[inline(always)]
+    fn look_up_e2m1(codes: &[u8; WIDTH]) -> [[i8; WIDTH]; 2] {
+        let mut numbers = [[0; WIDTH]; 2];
+        for (lane, code) in codes.iter().enumerate() {
+            numbers[0][lane] = E2M1_DOUBLED[usize::from(code & 15)];
+            numbers[1][lane] = E2M1_DOUBLED[usize::from(code >> 4)];
+        }
+        numbers
     }
 }
 

@@ -19,18 +19,18 @@ use crate::common::{
 
 /// The layouts, and what their matrices become unless another format is asked for.
 const LAYOUTS: [(&str, &str); 18] = [
-    ("fp8-blocks", "f32"),
-    ("fp8-tensor", "f32"),
-    ("compressed-fp8", "f32"),
+    ("fp8-blocks", "fp8"),
+    ("fp8-tensor", "fp8"),
+    ("compressed-fp8", "fp8"),
     ("compressed-int8", "int8"),
     ("compressed-int4", "int4"),
     ("compressed-int4-zeros", "int4"),
     // Groups of columns that are apart are no groups of panels.
     ("compressed-int4-order", "f32"),
-    ("compressed-nvfp4", "int8"),
-    ("compressed-mxfp4", "int8"),
-    ("modelopt-fp8", "f32"),
-    ("modelopt-nvfp4", "int8"),
+    ("compressed-nvfp4", "nvfp4"),
+    ("compressed-mxfp4", "mxfp4"),
+    ("modelopt-fp8", "fp8"),
+    ("modelopt-nvfp4", "nvfp4"),
     ("awq", "int4"),
     ("gptq", "int4"),
     ("gptq-order", "f32"),
@@ -116,7 +116,12 @@ fn bits(rows: &[Vec<f32>]) -> Vec<u32> {
 #[test]
 fn the_bits_are_the_same_on_every_way() {
     let ids: Vec<u32> = (0..60).map(|i| (i * 37 + 11) % 300).collect();
-    for name in ["fp8-blocks", "compressed-int4-zeros", "compressed-nvfp4"] {
+    for name in [
+        "fp8-blocks",
+        "compressed-int4-zeros",
+        "compressed-nvfp4",
+        "compressed-mxfp4",
+    ] {
         let in_chunks = |model: &Model, size: usize| -> Vec<Vec<f32>> {
             let mut cache = model.new_cache(ids.len()).unwrap();
             let read = |chunk: &[u32]| {

@@ -244,16 +244,35 @@ fn layers_of_several_formats_take_the_same_inputs() {
 /// Groups as files have them, in every format: scales and minima that are no f16, halves of a group.
 #[test]
 fn groups_of_files_are_kept_and_summed_in_one_order() {
-    use kernels::{Group, GroupFormat};
+    use kernels::{E2M1_DOUBLED, Group, GroupFormat};
     let formats = [
         (GroupFormat::Int8, -128, 127, 1, false, 0.0),
         (GroupFormat::Int4, -8, 7, 1, false, 24.0),
         (GroupFormat::Int8Min, 0, 31, 1, true, 0.0),
         (GroupFormat::Int4Min, 0, 15, 1, true, 16.0),
         (GroupFormat::Int8Halves, -32, 31, 2, false, 0.0),
+        // These are codes.
+        (GroupFormat::Mxfp4, 0, 15, 1, false, 0.0),
+        (GroupFormat::Nvfp4, 0, 15, 2, false, 0.0),
+        (GroupFormat::Fp8, -127, 126, 1, false, 0.0),
     ];
+    // E4M3, divided by 256.
+    let of_code = |code: i8| {
+        let (exponent, fraction) = (i32::from(code) >> 3 & 15, f32::from(code & 7) / 8.0);
+        let (leading, exponent) = if exponent == 0 {
+            (0.0, 1)
+        } else {
+            (1.0, exponent)
+        };
+        let magnitude = (leading + fraction) * 2f32.powi(exponent - 7 - 8);
+        if code < 0 { -magnitude } else { magnitude }
+    };
     let cpus = cpus();
     for (format, least, most, parts, has_min, offset) in formats {
+        let number = |stored: i8| match format {
+            GroupFormat::Fp8 => of_code(stored),
+            _ => f32::from(stored),
+        };
         for (n_out, n_in) in [(1, 32), (33, 64), (70, 96)] {
             let mut numbers = Numbers::new((n_out * n_in) as u64, false);
             let mut group = || {
@@ -261,13 +280,20 @@ fn groups_of_files_are_kept_and_summed_in_one_order() {
                     let scale = numbers.next();
                     match format {
                         GroupFormat::Int8 | GroupFormat::Int4 => f16::from_f32(scale).to_f32(),
+                        GroupFormat::Mxfp4 => bf16::from_f32(scale).to_f32(),
                         _ => scale,
                     }
                 };
                 let scales = [scale(), scale()];
                 let min = if has_min { numbers.next() } else { 0.0 };
                 let width = (most - least + 1) as f32;
-                let mut integer = |_| (least as f32 + (numbers.next().abs() * width)) as i16 as i8;
+                let mut integer = |_| {
+                    let integer = (least as f32 + (numbers.next().abs() * width)) as i16 as i8;
+                    match format {
+                        GroupFormat::Mxfp4 | GroupFormat::Nvfp4 => E2M1_DOUBLED[integer as usize],
+                        _ => integer,
+                    }
+                };
                 Group { scales, min, integers: std::array::from_fn(&mut integer) }
             };
             let rows: Vec<Vec<Group>> =
@@ -284,11 +310,11 @@ fn groups_of_files_are_kept_and_summed_in_one_order() {
                 panels.row(output, &mut found);
                 let value = |i: usize| {
                     let (group, k) = (&groups[i / GROUP], i % GROUP);
-                    scale(group, k) * f32::from(group.integers[k]) - group.min
+                    scale(group, k) * number(group.integers[k]) - group.min
                 };
                 assert_eq!(bits(&found), bits(&(0..n_in).map(value).collect::<Vec<_>>()));
             }
-            for count in [1, 2, 5, 13] {
+            for count in [1, 2, 5, 13, 73] {
                 let x = numbers.take(count * n_in);
                 let mut expected = Vec::new();
                 for x in x.chunks(n_in) {
@@ -299,7 +325,7 @@ fn groups_of_files_are_kept_and_summed_in_one_order() {
                             for (part, x) in x.chunks(width).enumerate() {
                                 let mut sum = 0.0f32;
                                 for (integer, x) in group.integers[part * width..].iter().zip(x) {
-                                    sum = (f32::from(*integer) + offset).mul_add(*x, sum);
+                                    sum = (number(*integer) + offset).mul_add(*x, sum);
                                 }
                                 if offset != 0.0 {
                                     sum = (-offset).mul_add(sum_in_pairs(x), sum);
@@ -334,6 +360,9 @@ fn groups_of_files_are_kept_and_summed_in_one_order() {
                         }
                         expected_of_integers.push(output);
                     }
+                }
+                if format == GroupFormat::Fp8 {
+                    expected_of_integers = expected.clone();
                 }
                 let integers = panels.clone().with_activations(Activations::Int8);
                 for (panels, expected) in [(&panels, expected), (&integers, expected_of_integers)] {

@@ -118,10 +118,11 @@ impl BlockType {
         Some(match self {
             Self::Q8_0 | Self::Q5_0 | Self::Iq4Nl => GroupFormat::Int8,
             Self::Q4_0 => GroupFormat::Int4,
-            // Of the last two, for their scales in f32.
-            Self::Q5_1 | Self::Q5K | Self::Iq4Xs | Self::Mxfp4 => GroupFormat::Int8Min,
+            // Of the last, for its scales in f32.
+            Self::Q5_1 | Self::Q5K | Self::Iq4Xs => GroupFormat::Int8Min,
             Self::Q4_1 | Self::Q4K => GroupFormat::Int4Min,
             Self::Q3K | Self::Q6K => GroupFormat::Int8Halves,
+            Self::Mxfp4 => GroupFormat::Mxfp4,
             Self::Q2K => return None,
         })
     }

@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use burn::tensor::{DType, bf16};
+use burn::tensor::DType;
 use bytes::BytesMut;
 
-use super::quantized::Parts;
-use super::{mxfp4, names};
+use super::names;
+use super::quantized::{Parts, QuantizedMatrix, Sharing, power_of_two};
 use crate::checkpoint::convert;
 use crate::checkpoint::quantization::Quantization;
 use crate::checkpoint::safetensors::RawTensor;
 use crate::checkpoint::weight_file::{StoredTensor, WeightFile};
 use crate::error::{Error, LoadError, Result};
-use crate::kernels::{Arena, StoredMatrix};
+use crate::kernels::{Arena, GROUP, StoredMatrix};
 use crate::model::{Columns, Role};
 
 pub(super) struct Files<'a> {
@@ -100,7 +100,7 @@ impl<'a> Files<'a> {
             return Ok(all.rows(head * n_out, shape));
         }
         if let Role::Columns(columns) = role {
-            if self.has(&format!("{name}_blocks")) && n_in.is_multiple_of(mxfp4::GROUP) {
+            if self.has(&format!("{name}_blocks")) && n_in.is_multiple_of(GROUP) {
                 return self.find_mxfp4(name, [n_out, n_in], columns);
             }
             let shape = [columns.count, n_in, columns.step * n_out];
@@ -223,8 +223,8 @@ impl<'a> Files<'a> {
         Ok(StoredTensor::turned(DType::F32, rows.collect()))
     }
 
-    /// Rows of one of several matrices that are stored in blocks of MXFP4: their numbers as bf16, which
-    /// holds each of them.
+    /// Rows of one of several matrices that are stored in blocks of MXFP4: 32 numbers of 4 bits each, with a power of
+    /// two that they are multiplied by (Open Compute Project, Microscaling Formats Specification 1.0).
     fn find_mxfp4(
         &self,
         name: &str,
@@ -232,7 +232,7 @@ impl<'a> Files<'a> {
         columns: Columns,
     ) -> Result<StoredTensor<'_>> {
         let Columns { index, count, first, step } = columns;
-        let (rows, groups) = (step * n_out, n_in / mxfp4::GROUP);
+        let (rows, groups) = (step * n_out, n_in / GROUP);
         let part = |kind: &str, shape: &[usize]| {
             let name = format!("{name}_{kind}");
             let all = self.find_by(&name, |file, name| file.bytes_of(name, shape))?;
@@ -240,12 +240,14 @@ impl<'a> Files<'a> {
             all.bytes(index * matrix..(index + 1) * matrix, &mut buffer).map(<[u8]>::to_vec)
         };
         let scales = part("scales", &[count, rows, groups])?;
-        let blocks = part("blocks", &[count, rows, groups, mxfp4::BYTES])?;
-        let rows = scales.chunks_exact(groups).zip(blocks.chunks_exact(groups * mxfp4::BYTES));
-        let bytes = rows.skip(first).step_by(step).flat_map(|(scales, blocks)| {
-            let blocks = blocks.chunks_exact(mxfp4::BYTES);
-            scales.iter().zip(blocks).flat_map(|(scale, block)| mxfp4::numbers(*scale, block))
-        });
-        Ok(StoredTensor::turned(DType::BF16, bytes.flat_map(bf16::to_le_bytes).collect()))
+        let blocks = part("blocks", &[count, rows, groups, GROUP / 2])?;
+        let pair = |row, i| blocks[(first + row * step) * (n_in / 2) + i];
+        let scales = scales.chunks_exact(groups).skip(first).step_by(step).flatten();
+        Ok(StoredTensor::quantized(QuantizedMatrix::in_e2m1(
+            [n_out, n_in],
+            pair,
+            Sharing::Blocks { rows: 1, columns: GROUP },
+            scales.map(|exponent| power_of_two(*exponent)),
+        )))
     }
 }

@@ -10,13 +10,13 @@ mod parts;
 
 use std::array;
 
-use half::f16;
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 use crate::checkpoint::quantization::{Method, Quantization};
 use crate::error::Result;
-use crate::kernels::{GROUP, Group, GroupFormat};
-pub(super) use parts::Parts;
+use crate::kernels::{E2M1_DOUBLED, GROUP, Group, GroupFormat};
+pub(super) use parts::{Parts, power_of_two};
 
 /// A matrix `[n_out, n_in]`. A weight is `scale * (value - zero)`, in f32.
 pub(in crate::checkpoint) struct QuantizedMatrix {
@@ -33,7 +33,7 @@ pub(in crate::checkpoint) struct QuantizedMatrix {
 }
 
 /// Which weights share a scale.
-enum Sharing {
+pub(super) enum Sharing {
     /// Blocks of so many rows and columns.
     Blocks { rows: usize, columns: usize },
     /// In each row, the columns of the same number, of which there are so many: GPTQ sorts columns by
@@ -75,6 +75,21 @@ impl QuantizedMatrix {
         matrix
     }
 
+    /// A matrix in E2M1. `pair` is a byte of a row, with the codes of two weights, the first in its lower half.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub(super) fn in_e2m1(
+        shape: [usize; 2],
+        pair: impl Fn(usize, usize) -> u8 + Sync,
+        sharing: Sharing,
+        scales: impl IntoIterator<Item = f32>,
+    ) -> Self {
+        let codes = codes(shape, |row, column| pair(row, column / 2) >> (column % 2 * 4) & 15);
+        let halved = scales.into_iter().map(|scale| scale / 2.0).collect();
+        Self::new(shape, codes, e2m1(), sharing, halved, Vec::new())
+    }
+
     /// How many weights there are.
     pub(in crate::checkpoint) fn numbers(&self) -> usize {
         self.codes.len()
@@ -92,6 +107,11 @@ impl QuantizedMatrix {
         for (i, (group, codes)) in groups.iter_mut().zip(rows).enumerate() {
             let [(first, zero), (second, _)] =
                 [0, GROUP / 2].map(|half| self.scale(self.run(row, i * GROUP + half).0));
+            if self.group_format() == Some(GroupFormat::Fp8) {
+                let integers = codes.map(|code| code as i8);
+                *group = Group { scales: [256.0 * first; 2], min: 0.0, integers };
+                continue;
+            }
             let subtracted = base.unwrap_or(zero);
             *group = Group {
                 scales: [first, second],
@@ -148,6 +168,20 @@ impl QuantizedMatrix {
         if !self.n_in.is_multiple_of(GROUP) || !is_shared_by(GROUP / 2) {
             return None;
         }
+        if self.zeros.is_empty() && *self.values == e2m1() {
+            let are_bf16 =
+                self.scales.iter().all(|scale| bf16::from_f32(*scale).to_f32() == *scale);
+            return exact(if are_bf16 && is_shared_by(GROUP) {
+                GroupFormat::Mxfp4
+            } else {
+                GroupFormat::Nvfp4
+            });
+        }
+        if self.is_e4m3() {
+            let is_number = |code: &u8| code & 127 != 127;
+            let fits = is_shared_by(GROUP) && self.codes.par_iter().all(is_number);
+            return fits.then_some(Groups { format: GroupFormat::Fp8, base: None });
+        }
         let [[least, most], [least_less_zero, most_less_zero]] = self.range()?;
         let fits = |least: f32, most: f32| least_less_zero >= least && most_less_zero <= most;
         let is_byte = fits(-128.0, 127.0);
@@ -173,6 +207,11 @@ impl QuantizedMatrix {
         }
         (are_short && most - least <= 255.0)
             .then_some(Groups { format: GroupFormat::Int8Min, base: Some(least + 128.0) })
+    }
+
+    fn is_e4m3(&self) -> bool {
+        let bits = |values: &[f32; 256]| values.map(f32::to_bits);
+        self.zeros.is_empty() && bits(&self.values) == bits(&fp8::values())
     }
 
     /// The least and the greatest value that occurs, before and after its zero is subtracted, if all are
@@ -262,6 +301,11 @@ fn integers(first: i16) -> [f32; 256] {
 /// The values of codes that are integers with a sign.
 fn signed() -> [f32; 256] {
     array::from_fn(|code| f32::from(code as u8 as i8))
+}
+
+/// The values of codes in E2M1, doubled.
+fn e2m1() -> [f32; 256] {
+    array::from_fn(|code| f32::from(E2M1_DOUBLED[code % 16]))
 }
 
 /// A matrix as it lies, `[columns][rows]`, in the order `[rows][columns]`.

@@ -5,9 +5,7 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{
-    GROUP, Group, GroupFormat, LANES, PackedGroups, PackedIntegers, RoundedGroup, widen_f16,
-};
+use super::{GROUP, Group, LANES, Packed, PackedIntegers, RoundedGroup, ScalesAndMins};
 use crate::kernels::microkernel::{multiply_add, vectors};
 use crate::kernels::simd::{Isa, WIDTH, nibble_plus_16};
 
@@ -16,45 +14,33 @@ pub(super) const NIBBLES: usize = 8;
 
 // ANCHOR: int4
 /// For each 8 consecutive `k`, and each output: 8 integers from 0 to 15, the first in the lowest
-/// bits.
+/// bits. `ADDED` was added to each.
 #[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub struct Nibbles([[u32; LANES]; GROUP / NIBBLES]);
+#[repr(transparent)]
+pub struct Nibbles<const ADDED: i32>([[u32; LANES]; GROUP / NIBBLES]);
 
-/// 4.5 bits for each weight. 8 is added to the integers that are stored.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub struct Int4 {
-    scales: [f16; LANES],
-    nibbles: Nibbles,
-}
+/// 4.5 bits for each weight.
+pub type Int4 = Packed<[f16; LANES], Nibbles<8>>;
 // ANCHOR_END: int4
 
 /// 6 bits for each weight.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub struct Int4Min {
-    scales: [f32; LANES],
-    mins: [f32; LANES],
-    nibbles: Nibbles,
-}
+pub type Int4Min = Packed<ScalesAndMins, Nibbles<0>>;
 
-impl Nibbles {
-    /// Packs the integers, to each of which `offset` is added.
-    fn pack(groups: &[Group; LANES], offset: i8) -> Self {
+impl<const ADDED: i32> PackedIntegers for Nibbles<ADDED> {
+    /// 16 for the conversion.
+    const OFFSET: f32 = (16 + ADDED) as f32;
+
+    fn pack(groups: &[Group; LANES]) -> Self {
         let mut nibbles = [[0; LANES]; GROUP / NIBBLES];
         for (lane, group) in groups.iter().enumerate() {
             for (k, integer) in group.integers.iter().enumerate() {
-                let nibble = (integer + offset) as u32 & 15;
+                let nibble = (i32::from(*integer) + ADDED) as u32 & 15;
                 nibbles[k / NIBBLES][lane] |= nibble << (4 * (k % NIBBLES));
             }
         }
         Self(nibbles)
     }
-}
 
-/// The nibbles, plus 16.
-impl PackedIntegers for Nibbles {
     #[inline(always)]
     fn get(&self, k: usize) -> [f32; LANES] {
         let mut numbers = [0.0; LANES];
@@ -105,6 +91,25 @@ impl PackedIntegers for Nibbles {
             add::<I, M, P, V, 28>(words, first, &x[7], sums);
         }
     }
+    #[inline(always)]
+    fn add_rounded<I: Isa, const PARTS: usize>(
+        &self,
+        scales: &[[f32; LANES]; PARTS],
+        x: &[RoundedGroup],
+        acc: &mut [[f32; LANES]],
+    ) {
+        I::add_nibbles::<ADDED>(&self.0, &scales[0], x, acc);
+    }
+
+    #[inline(always)]
+    fn add_rounded_row<I: Isa, const PARTS: usize>(
+        &self,
+        scales: &[[f32; LANES]; PARTS],
+        x: &RoundedGroup,
+        acc: &mut [f32; LANES],
+    ) {
+        I::add_nibbles_of_row::<ADDED>(&self.0, &scales[0], x, acc);
+    }
 }
 
 /// The nibbles that begin at `BIT`, plus 16.
@@ -130,89 +135,5 @@ fn add<I: Isa, const M: usize, const P: usize, const V: usize, const BIT: u32>(
             integers[v] = I::widen_nibbles::<BIT>(&words[p][first + v]);
         }
         multiply_add::<I, M, V>(&mut sums[p], integers, x);
-    }
-}
-
-impl PackedGroups for Int4 {
-    type Integers = Nibbles;
-
-    const FORMAT: GroupFormat = GroupFormat::Int4;
-
-    /// 8 for the stored nibbles, and 16 for the conversion.
-    const OFFSET: f32 = 24.0;
-
-    fn pack(groups: &[Group; LANES]) -> Self {
-        let scales = groups.each_ref().map(|group| f16::from_f32(group.scales[0]));
-        Self { scales, nibbles: Nibbles::pack(groups, 8) }
-    }
-
-    #[inline(always)]
-    fn integers(&self) -> &Nibbles {
-        &self.nibbles
-    }
-
-    #[inline(always)]
-    fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
-        widen_f16::<I>(&self.scales)
-    }
-
-    #[inline(always)]
-    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]) {
-        I::add_nibbles::<8>(&self.nibbles.0, &self.scales::<I>(0), x, acc);
-    }
-
-    #[inline(always)]
-    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]) {
-        I::add_nibbles_of_row::<8>(&self.nibbles.0, &self.scales::<I>(0), x, acc);
-    }
-
-    #[inline(always)]
-    fn scale(&self, _: usize, output: usize) -> f32 {
-        self.scales[output].to_f32()
-    }
-}
-
-impl PackedGroups for Int4Min {
-    type Integers = Nibbles;
-
-    const FORMAT: GroupFormat = GroupFormat::Int4Min;
-
-    /// For the conversion.
-    const OFFSET: f32 = 16.0;
-
-    fn pack(groups: &[Group; LANES]) -> Self {
-        let scales = groups.each_ref().map(|group| group.scales[0]);
-        let mins = groups.each_ref().map(|group| group.min);
-        Self { scales, mins, nibbles: Nibbles::pack(groups, 0) }
-    }
-
-    #[inline(always)]
-    fn integers(&self) -> &Nibbles {
-        &self.nibbles
-    }
-
-    #[inline(always)]
-    fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
-        self.scales
-    }
-
-    #[inline(always)]
-    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]) {
-        I::add_nibbles::<0>(&self.nibbles.0, &self.scales, x, acc);
-    }
-
-    #[inline(always)]
-    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]) {
-        I::add_nibbles_of_row::<0>(&self.nibbles.0, &self.scales, x, acc);
-    }
-
-    #[inline(always)]
-    fn scale(&self, _: usize, output: usize) -> f32 {
-        self.scales[output]
-    }
-
-    #[inline(always)]
-    fn mins(&self) -> Option<&[f32; LANES]> {
-        Some(&self.mins)
     }
 }

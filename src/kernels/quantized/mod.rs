@@ -3,8 +3,11 @@
 //! A weight is `scale * integer`, in some formats less a minimum that the group shares. The
 //! activations stay f32: the microkernel converts the integers in registers, sums `integer * x` over
 //! a group, and multiplies the sum by the scale. The groups are added in order, so that a result has
-//! the same bits however it is computed, as with dense weights.
+//! the same bits however it is computed, as with dense weights. Floating point in 4 bits is integers
+//! too, once it is doubled.
 
+mod float4;
+mod float8;
 mod int4;
 mod int8;
 mod integers;
@@ -13,14 +16,15 @@ mod round;
 
 use std::ops::Range;
 
-use bytemuck::Pod;
-
-use half::f16;
+use bytemuck::{Pod, Zeroable};
 
 use super::microkernel::{LANES, vectors};
-use super::number::Precision;
+use super::number::{Number, Precision};
 use super::panels::PanelFormat;
 use super::simd::{Isa, WIDTH};
+pub use float4::E2M1_DOUBLED;
+pub(super) use float4::{Mxfp4, Nvfp4};
+pub(super) use float8::Fp8;
 pub(super) use int4::{Int4, Int4Min};
 pub(super) use int8::{Int8, Int8Halves, Int8Min};
 pub(super) use integers::{IntegerProducts, ROWS, RoundedGroup, rounded, single_rounded};
@@ -49,6 +53,18 @@ macro_rules! with_groups {
             }
             $crate::kernels::GroupFormat::Int8Halves => {
                 type $G = $crate::kernels::quantized::Int8Halves;
+                $body
+            }
+            $crate::kernels::GroupFormat::Mxfp4 => {
+                type $G = $crate::kernels::quantized::Mxfp4;
+                $body
+            }
+            $crate::kernels::GroupFormat::Nvfp4 => {
+                type $G = $crate::kernels::quantized::Nvfp4;
+                $body
+            }
+            $crate::kernels::GroupFormat::Fp8 => {
+                type $G = $crate::kernels::quantized::Fp8;
                 $body
             }
         }
@@ -115,7 +131,9 @@ impl Activations {
         match self {
             Self::F32 => true,
             Self::Bf16 => weights == PanelFormat::Dense(Precision::Bf16),
-            Self::Int8 => matches!(weights, PanelFormat::Quantized(_)),
+            Self::Int8 => {
+                matches!(weights, PanelFormat::Quantized(format) if format != GroupFormat::Fp8)
+            }
         }
     }
 }
@@ -134,6 +152,14 @@ pub enum GroupFormat {
     Int4Min,
     /// As [`Int8`](Self::Int8), with a scale in f32 for each half of a group.
     Int8Halves,
+    /// `scale * number`, with 4 bits of floating point ([`E2M1_DOUBLED`]), and a scale in bf16, which is
+    /// a power of two.
+    Mxfp4,
+    /// The same numbers, with a scale in f32 for each half of a group.
+    Nvfp4,
+    /// `scale * number / 256`, with 8 bits of floating point (E4M3), and a scale in f32. A group has codes in place of
+    /// integers.
+    Fp8,
 }
 
 impl From<Quantized> for GroupFormat {
@@ -146,11 +172,26 @@ impl From<Quantized> for GroupFormat {
 }
 
 impl GroupFormat {
-    /// The width of the integers, as users know it.
+    /// The type of the weights, as users know it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Int8 | Self::Int8Min | Self::Int8Halves => "int8",
             Self::Int4 | Self::Int4Min => "int4",
+            Self::Mxfp4 => "mxfp4",
+            Self::Nvfp4 => "nvfp4",
+            Self::Fp8 => "fp8",
+        }
+    }
+
+    /// The format of integers that holds the same numbers, if there is one, for GPUs, which have no kernels for
+    /// floating point in few bits.
+    #[cfg(feature = "cube")]
+    pub(crate) fn on_gpu(self) -> Option<Self> {
+        match self {
+            Self::Mxfp4 => Some(Self::Int8Min),
+            Self::Nvfp4 => Some(Self::Int8Halves),
+            Self::Fp8 => None,
+            other => Some(other),
         }
     }
 
@@ -174,21 +215,34 @@ impl Group {
     pub const ZERO: Self = Self { scales: [0.0; 2], min: 0.0, integers: [0; GROUP] };
 }
 
-/// The groups of 32 outputs, packed: their scales, their minima if the format has them, and
-/// `[GROUP][32]` integers.
+/// The groups of 32 outputs, packed: their scales, and `[GROUP][32]` integers.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Packed<S, N> {
+    scales: S,
+    integers: N,
+}
+
+// SAFETY: two numbers or arrays of them, with nothing between or behind, which `pack` checks.
+unsafe impl<S: Pod, N: Pod> Zeroable for Packed<S, N> {}
+// SAFETY: as above.
+unsafe impl<S: Pod, N: Pod> Pod for Packed<S, N> {}
+
+/// [`Packed`], in one of its formats.
 pub(super) trait PackedGroups: Pod + Send + Sync {
+    type Scales: PackedScales;
     type Integers: PackedIntegers;
 
-    const FORMAT: GroupFormat;
-
     /// Added to each integer when it is unpacked, because that is faster.
-    const OFFSET: f32 = 0.0;
+    const OFFSET: f32 = <Self::Integers as PackedIntegers>::OFFSET;
 
     /// Parts of a group that have a scale of their own: 1, or 2 halves.
-    const PARTS: usize = 1;
+    const PARTS: usize = <Self::Scales as PackedScales>::PARTS;
 
     /// Packs 32 groups. Scales and integers must be numbers of the format.
     fn pack(groups: &[Group; LANES]) -> Self;
+
+    fn packed_scales(&self) -> &Self::Scales;
 
     /// The integers, each of which is unpacked plus [`OFFSET`](Self::OFFSET).
     fn integers(&self) -> &Self::Integers;
@@ -211,35 +265,170 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     }
 
     /// The scales of a part of the group.
-    fn scales<I: Isa>(&self, part: usize) -> [f32; LANES];
-
-    /// One of [`scales`](Self::scales), in scalar code.
-    fn scale(&self, part: usize, output: usize) -> f32;
-
-    /// Adds the products with a group of each row to `acc`, `[rows][outputs]`: sums of integers,
-    /// times the scales of both.
-    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]);
-
-    /// [`add_rounded`](Self::add_rounded) for one row.
-    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]);
+    #[inline(always)]
+    fn scales<I: Isa>(&self, part: usize) -> [f32; LANES] {
+        self.packed_scales().widen::<I>(part)
+    }
 
     /// The minima, where the format has them.
     #[inline(always)]
     fn mins(&self) -> Option<&[f32; LANES]> {
-        None
+        self.packed_scales().mins()
+    }
+
+    /// Adds the products with a group of each row to `acc`, `[rows][outputs]`: sums of integers,
+    /// times the scales of both.
+    #[inline(always)]
+    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]) {
+        let first = self.scales::<I>(0);
+        if Self::PARTS == 1 {
+            self.integers().add_rounded::<I, 1>(&[first], x, acc);
+        } else {
+            self.integers().add_rounded::<I, 2>(&[first, self.scales::<I>(1)], x, acc);
+        }
+    }
+
+    /// [`add_rounded`](Self::add_rounded) for one row.
+    #[inline(always)]
+    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]) {
+        let first = self.scales::<I>(0);
+        if Self::PARTS == 1 {
+            self.integers().add_rounded_row::<I, 1>(&[first], x, acc);
+        } else {
+            self.integers().add_rounded_row::<I, 2>(&[first, self.scales::<I>(1)], x, acc);
+        }
     }
 
     /// The `k`-th weight of one output.
     #[inline(always)]
     fn weight(&self, k: usize, output: usize) -> f32 {
         let integer = self.integers().get(k)[output] - Self::OFFSET;
-        let scale = self.scale(k * Self::PARTS / GROUP, output);
+        let scale = self.packed_scales().one(k * Self::PARTS / GROUP, output);
         scale * integer - self.mins().map_or(0.0, |mins| mins[output])
     }
 }
 
+impl<S: PackedScales, N: PackedIntegers> PackedGroups for Packed<S, N> {
+    type Scales = S;
+    type Integers = N;
+
+    fn pack(groups: &[Group; LANES]) -> Self {
+        const { assert!(size_of::<Self>() == size_of::<S>() + size_of::<N>()) };
+        Self { scales: S::pack(groups), integers: N::pack(groups) }
+    }
+
+    #[inline(always)]
+    fn packed_scales(&self) -> &S {
+        &self.scales
+    }
+
+    #[inline(always)]
+    fn integers(&self) -> &N {
+        &self.integers
+    }
+}
+
+/// The scales of the groups of 32 outputs.
+pub(super) trait PackedScales: Pod + Send + Sync {
+    /// See [`PackedGroups::PARTS`].
+    const PARTS: usize = 1;
+
+    fn pack(groups: &[Group; LANES]) -> Self;
+
+    /// The scales of a part of the groups.
+    fn widen<I: Isa>(&self, part: usize) -> [f32; LANES];
+
+    /// One of them, in scalar code.
+    fn one(&self, part: usize, output: usize) -> f32;
+
+    /// The minima, where the format has them.
+    #[inline(always)]
+    fn mins(&self) -> Option<&[f32; LANES]> {
+        None
+    }
+}
+
+impl<N: Number> PackedScales for [N; LANES] {
+    fn pack(groups: &[Group; LANES]) -> Self {
+        let mut scales = Self::zeroed();
+        N::narrow(&groups.each_ref().map(|group| group.scales[0]), &mut scales);
+        scales
+    }
+
+    #[inline(always)]
+    fn widen<I: Isa>(&self, _: usize) -> [f32; LANES] {
+        let mut scales = [0.0; LANES];
+        let (vectors_of_scales, _) = scales.as_chunks_mut::<WIDTH>();
+        for (scales, numbers) in vectors_of_scales.iter_mut().zip(vectors(self)) {
+            I::store(N::widen::<I>(numbers), scales);
+        }
+        scales
+    }
+
+    #[inline(always)]
+    fn one(&self, _: usize, output: usize) -> f32 {
+        self[output].widen_one()
+    }
+}
+
+/// One for each half of a group.
+impl PackedScales for [[f32; LANES]; 2] {
+    const PARTS: usize = 2;
+
+    fn pack(groups: &[Group; LANES]) -> Self {
+        [0, 1].map(|half| groups.each_ref().map(|group| group.scales[half]))
+    }
+
+    #[inline(always)]
+    fn widen<I: Isa>(&self, part: usize) -> [f32; LANES] {
+        self[part]
+    }
+
+    #[inline(always)]
+    fn one(&self, part: usize, output: usize) -> f32 {
+        self[part][output]
+    }
+}
+
+/// Scales with minima.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct ScalesAndMins {
+    scales: [f32; LANES],
+    mins: [f32; LANES],
+}
+
+impl PackedScales for ScalesAndMins {
+    fn pack(groups: &[Group; LANES]) -> Self {
+        Self {
+            scales: groups.each_ref().map(|group| group.scales[0]),
+            mins: groups.each_ref().map(|group| group.min),
+        }
+    }
+
+    #[inline(always)]
+    fn widen<I: Isa>(&self, _: usize) -> [f32; LANES] {
+        self.scales
+    }
+
+    #[inline(always)]
+    fn one(&self, _: usize, output: usize) -> f32 {
+        self.scales[output]
+    }
+
+    #[inline(always)]
+    fn mins(&self) -> Option<&[f32; LANES]> {
+        Some(&self.mins)
+    }
+}
+
 /// The integers of the groups of 32 outputs.
-pub(super) trait PackedIntegers {
+pub(super) trait PackedIntegers: Pod + Send + Sync {
+    /// See [`PackedGroups::OFFSET`].
+    const OFFSET: f32 = 0.0;
+
+    fn pack(groups: &[Group; LANES]) -> Self;
+
     /// The `k`-th integers of 32 outputs.
     fn get(&self, k: usize) -> [f32; LANES];
 
@@ -255,17 +444,22 @@ pub(super) trait PackedIntegers {
         x: &[[f32; M]; GROUP],
         sums: &mut [[[I::Vector; V]; M]; P],
     );
-}
 
-/// The scales of 32 outputs.
-#[inline(always)]
-fn widen_f16<I: Isa>(halves: &[f16; LANES]) -> [f32; LANES] {
-    let mut scales = [0.0; LANES];
-    let (vectors_of_scales, _) = scales.as_chunks_mut::<WIDTH>();
-    for (scales, halves) in vectors_of_scales.iter_mut().zip(vectors(halves)) {
-        I::store(I::widen_f16(halves), scales);
-    }
-    scales
+    /// See [`PackedGroups::add_rounded`]. `scales` are those of each of `PARTS` parts of the group.
+    fn add_rounded<I: Isa, const PARTS: usize>(
+        &self,
+        scales: &[[f32; LANES]; PARTS],
+        x: &[RoundedGroup],
+        acc: &mut [[f32; LANES]],
+    );
+
+    /// [`add_rounded`](Self::add_rounded) for one row.
+    fn add_rounded_row<I: Isa, const PARTS: usize>(
+        &self,
+        scales: &[[f32; LANES]; PARTS],
+        x: &RoundedGroup,
+        acc: &mut [f32; LANES],
+    );
 }
 
 /// The sums of a group of `M` rows of `x`, in pairs: the upper half is added to the lower one until

@@ -5,6 +5,7 @@ use std::arch::aarch64::*;
 use half::{bf16, f16};
 
 use crate::kernels::pairs::PairProducts;
+use crate::kernels::quantized::E2M1_DOUBLED;
 
 use super::{FUSED, Isa, Kernel, ONE_OF_16, RowKernel, WIDTH, is_tile, passes};
 
@@ -151,6 +152,20 @@ macro_rules! in_four_registers {
                     four_nibbles::<BIT>(vld1q_u32(words.add(12))),
                 ]
             }
+        }
+
+        #[inline(always)]
+        fn look_up_e2m1(codes: &[u8; WIDTH]) -> [[i8; WIDTH]; 2] {
+            let mut found = [[0; WIDTH]; 2];
+            unsafe {
+                let numbers = vld1q_s8(E2M1_DOUBLED.as_ptr());
+                let codes = vld1q_u8(codes.as_ptr());
+                let lower = vqtbl1q_s8(numbers, vandq_u8(codes, vdupq_n_u8(15)));
+                let upper = vqtbl1q_s8(numbers, vshrq_n_u8::<4>(codes));
+                vst1q_s8(found[0].as_mut_ptr(), lower);
+                vst1q_s8(found[1].as_mut_ptr(), upper);
+            }
+            found
         }
     };
 }

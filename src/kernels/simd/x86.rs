@@ -4,6 +4,8 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
+use crate::kernels::quantized::E2M1_DOUBLED;
+
 use super::{FUSED, Isa, Kernel, ONE_OF_16, RowKernel, WIDTH, is_tile, passes};
 
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")]
@@ -135,6 +137,25 @@ macro_rules! in_one_register {
                 _mm512_castsi512_ps(_mm512_or_si512(nibble, sixteen))
             }
         }
+
+        #[inline(always)]
+        fn look_up_e2m1(codes: &[u8; WIDTH]) -> [[i8; WIDTH]; 2] {
+            unsafe { look_up_e2m1(codes) }
+        }
+
+        #[inline(always)]
+        fn widen_e2m1(codes: &[u8; WIDTH]) -> [__m512; 2] {
+            unsafe {
+                let numbers = _mm512_loadu_ps(E2M1_WIDENED.as_ptr());
+                // The lowest four bits of an index count.
+                let lower = _mm512_cvtepu8_epi32(_mm_loadu_si128(codes.as_ptr().cast()));
+                let upper = _mm512_srli_epi32::<4>(lower);
+                [
+                    _mm512_permutexvar_ps(lower, numbers),
+                    _mm512_permutexvar_ps(upper, numbers),
+                ]
+            }
+        }
     };
 }
 
@@ -258,6 +279,43 @@ impl Isa for Avx2 {
             ]
         }
     }
+
+    #[inline(always)]
+    fn look_up_e2m1(codes: &[u8; WIDTH]) -> [[i8; WIDTH]; 2] {
+        unsafe { look_up_e2m1(codes) }
+    }
+}
+
+/// [`E2M1_DOUBLED`], as f32.
+static E2M1_WIDENED: [f32; 16] = {
+    let mut widened = [0.0; 16];
+    let mut code = 0;
+    while code < widened.len() {
+        widened[code] = E2M1_DOUBLED[code] as f32;
+        code += 1;
+    }
+    widened
+};
+
+/// [`Isa::look_up_e2m1`]
+#[target_feature(enable = "avx2")]
+#[inline]
+fn look_up_e2m1(codes: &[u8; WIDTH]) -> [[i8; WIDTH]; 2] {
+    // SAFETY: 16 bytes are read from arrays of 16.
+    let (codes, numbers) = unsafe {
+        let (codes, numbers) = (codes.as_ptr().cast(), E2M1_DOUBLED.as_ptr().cast());
+        (_mm_loadu_si128(codes), _mm_loadu_si128(numbers))
+    };
+    let (low, high) = (_mm_set1_epi8(15), _mm_srli_epi16::<4>(codes));
+    let lower = _mm_shuffle_epi8(numbers, _mm_and_si128(codes, low));
+    let upper = _mm_shuffle_epi8(numbers, _mm_and_si128(high, low));
+    let mut found = [[0; WIDTH]; 2];
+    // SAFETY: 16 bytes are written to each of two arrays of 16.
+    unsafe {
+        _mm_storeu_si128(found[0].as_mut_ptr().cast(), lower);
+        _mm_storeu_si128(found[1].as_mut_ptr().cast(), upper);
+    }
+    found
 }
 
 /// [`Isa::widen_nibbles`] of eight words.

@@ -2,14 +2,12 @@
 
 use super::simple::{nibbles, set_group};
 use super::{Unpacked, half_at};
+use crate::kernels::E2M1_DOUBLED;
 
 /// Denser near 0, where most weights are.
 const NON_LINEAR: [i8; 16] = [
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
 ];
-
-/// Twice the numbers of E2M1: a sign, 2 bits of an exponent, and one of a fraction.
-const E2M1: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
 /// `scale: f16, places: [u8; 16]`
 pub(super) fn iq4_nl(block: &[u8], to: &mut Unpacked) {
@@ -39,7 +37,7 @@ pub(super) fn mxfp4(block: &[u8], to: &mut Unpacked) {
         exponent => (exponent - 1) << 23,
     };
     set_group(f32::from_bits(bits), 0.0, to);
-    look_up(&E2M1, &block[1..17], &mut to.integers);
+    look_up(&E2M1_DOUBLED, &block[1..17], &mut to.integers);
 }
 
 fn look_up(table: &[i8; 16], places: &[u8], integers: &mut [i8]) {

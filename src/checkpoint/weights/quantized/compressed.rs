@@ -1,8 +1,6 @@
 //! Compressed-tensors, the layouts of LLM Compressor, and those of NVIDIA's ModelOpt: integers or FP8, packed or not, and 4 bits of
 //! floating point.
 
-use std::array;
-
 use super::parts::Part;
 use super::{Parts, QuantizedMatrix, Sharing, codes, fp8, gptq, integers, packed, signed, turned};
 use crate::error::Result;
@@ -109,8 +107,6 @@ fn four_bits(
     weight: Part,
     scales: &Part,
 ) -> Result<QuantizedMatrix> {
-    /// Twice what 3 bits say, so that all are integers; the fourth is the sign.
-    const DOUBLED: [f32; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0];
     let [n_out, n_in] = shape;
     if parts.has("weight_zero_point") {
         return Err(weight.wrong("has zero points, which are not read of 4 bits in floating point"));
@@ -123,13 +119,9 @@ fn four_bits(
     let whole = |scale: f32| scale / divisor.unwrap_or(1.0) * factor.unwrap_or(1.0);
     let pairs = weight.bytes(&["U8"])?;
     let of_row = n_in.div_ceil(2);
-    let all = codes(shape, |row, column| pairs[row * of_row + column / 2] >> (column % 2 * 4) & 15);
-    let values = array::from_fn(|code| {
-        let doubled = DOUBLED[code % 8];
-        if code % 16 < 8 { doubled } else { -doubled }
-    });
-    let scales = scales.numbers()?.into_iter().map(|scale| whole(scale) / 2.0).collect();
-    Ok(QuantizedMatrix::new(shape, all, values, sharing, scales, Vec::new()))
+    let pair = |row, i| pairs[row * of_row + i];
+    let scales = scales.numbers()?.into_iter().map(whole);
+    Ok(QuantizedMatrix::in_e2m1(shape, pair, sharing, scales))
 }
 
 /// Which weights share a scale, by the shape of the scales.

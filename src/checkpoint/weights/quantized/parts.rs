@@ -188,7 +188,8 @@ impl Part {
     }
 }
 
-fn power_of_two(exponent: u8) -> f32 {
+/// 2 to the power of `exponent - 127`.
+pub(in crate::checkpoint::weights) fn power_of_two(exponent: u8) -> f32 {
     match exponent {
         0 => f32::MIN_POSITIVE / 2.0,
         255 => f32::NAN,

@@ -55,11 +55,27 @@ fn groups_hold_every_number() {
         &matrix(integers(0), 255, 32, half, Some(|i| (i * 50 % 256) as f32)),
         GroupFormat::Int8Min,
     );
+    let power = |i: usize| 2f32.powi(i as i32 * 5 - 120);
+    check(&matrix(e2m1(), 15, 32, power, None), GroupFormat::Mxfp4);
+    check(&matrix(e2m1(), 15, 96, half, None), GroupFormat::Nvfp4);
+    check(&matrix(e2m1(), 15, 16, long, None), GroupFormat::Nvfp4);
     // Columns, or scales and zeros, that no format has.
     assert_eq!(matrix(integers(-8), 15, 24, half, None).group_format(), None);
     assert_eq!(matrix(integers(0), 15, 16, half, any).group_format(), None);
     assert_eq!(matrix(integers(0), 255, 32, long, any).group_format(), None);
-    assert_eq!(matrix(fp8::values(), 126, 32, half, None).group_format(), None);
+    assert_eq!(matrix(fp8::values(), 126, 16, half, None).group_format(), None);
+    // One of these codes is no number.
+    assert_eq!(matrix(fp8::values(), 130, 32, half, None).group_format(), None);
+}
+
+#[test]
+fn groups_of_e4m3_have_its_codes() {
+    let matrix = matrix(fp8::values(), 126, 32, |i| i as f32 / 3.0, None);
+    assert_eq!(matrix.group_format(), Some(GroupFormat::Fp8));
+    let mut groups = [Group::ZERO; 3];
+    matrix.read_groups(2, &mut groups);
+    assert_eq!(groups[1].scales[0], 256.0 * (7.0 / 3.0));
+    assert_eq!(groups[1].integers.map(|code| code as u8), matrix.codes[2 * 96 + 32..][..32]);
 }
 
 #[test]
