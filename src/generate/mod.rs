@@ -34,7 +34,7 @@ use crate::constrained::{Constraint, Reasoning};
 use crate::error::Result;
 use crate::model::Model;
 pub use crate::pretrained::Pooling;
-use crate::sampling::{SamplingParams, TokenLogprobs};
+use crate::sampling::{Rules, SamplingParams, TokenLogprobs};
 pub use batch::{Batch, Event};
 pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
@@ -60,6 +60,8 @@ pub struct Options {
     pub chunk: usize,
     /// How each token is sampled.
     pub sampling: SamplingParams,
+    /// Rules of your own: see [`Sampler::with_rule`](crate::sampling::Sampler::with_rule).
+    pub rules: Rules,
     /// Continue after an end-of-sequence token, which is then a token like any other.
     pub ignore_eos: bool,
     /// Choose only tokens that keep the text inside a grammar. The text ends where nothing can continue
@@ -95,6 +97,7 @@ impl Default for Options {
             max_tokens: 256,
             chunk: 256,
             sampling: SamplingParams::default(),
+            rules: Rules::default(),
             ignore_eos: false,
             constraint: None,
             reasoning: None,

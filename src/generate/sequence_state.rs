@@ -66,33 +66,23 @@ impl SequenceState {
                 allowed: "left out of a loop for one sequence: call `generate::score`, or join a `Batch`",
             }.into());
         }
-        Self::with_sampler(model, prompt, options, Sampler::new(&options.sampling)?)
+        Self::in_batch(model, prompt, options)
     }
 
-    /// For a batch, and with `sampler` instead of `options.sampling`.
-    pub(super) fn with_sampler(
-        model: &Model,
-        prompt: &[u32],
-        options: &Options,
-        sampler: Sampler,
-    ) -> Result<Self> {
+    /// As [`new`](Self::new), for a batch.
+    pub(super) fn in_batch(model: &Model, prompt: &[u32], options: &Options) -> Result<Self> {
+        let mut sampler = Sampler::new(&options.sampling)?;
         let limit = TokenLimit::new(model, prompt, options.max_tokens)?;
         let vocab_size = model.config().vocab_size;
-        sampler.params().check_vocabulary(vocab_size)?;
-        let sampler = match &options.constraint {
-            None => sampler,
-            Some(constraint) => {
-                constraint.check_vocabulary(vocab_size)?;
-                sampler.with_constraint(constraint)
-            }
-        };
-        let sampler = match &options.reasoning {
-            None => sampler,
-            Some(reasoning) => {
-                reasoning.check_vocabulary(vocab_size)?;
-                sampler.with_reasoning(reasoning)
-            }
-        };
+        options.sampling.check_vocabulary(vocab_size)?;
+        if let Some(constraint) = &options.constraint {
+            constraint.check_vocabulary(vocab_size)?;
+            sampler = sampler.with_constraint(constraint);
+        }
+        if let Some(reasoning) = &options.reasoning {
+            reasoning.check_vocabulary(vocab_size)?;
+            sampler = sampler.with_reasoning(reasoning);
+        }
         let end_ids = if options.ignore_eos {
             Vec::new()
         } else {
@@ -101,7 +91,7 @@ impl SequenceState {
         Ok(Self {
             tokens: prompt.to_vec(),
             prompt: prompt.len(),
-            sampler,
+            sampler: options.rules.0.iter().cloned().fold(sampler, Sampler::with_rule),
             logprobs: Vec::new(),
             prompt_logprobs: Vec::new(),
             limit,

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::Load;
 use super::callback::Once;
 use super::job::{JobId, RunningJob};
 use super::permits::Permit;
-use super::started::NewSequence;
+use super::{Load, PreparedSequence};
 use crate::sync::mpsc::SyncSender;
 
 /// A command to the model thread.
 pub(super) enum Command<M> {
     /// Enqueue the sequences of a job, each with its slot in the queue.
-    Run(Arc<RunningJob>, Vec<(NewSequence, Permit)>),
+    Run(Arc<RunningJob>, Vec<(PreparedSequence, Permit)>),
     /// Answer, between two steps.
     Ask(Question<M>),
     /// Check a job again: it was cancelled, or its reader has caught up.

@@ -11,12 +11,11 @@ use super::cancel::{CancelToken, Doorbell};
 use super::command::{Command, Question};
 use super::handler::JobContext;
 use super::job::{JobId, RunningJob};
-use super::model_handle::{ModelHandle, submit};
+use super::model_handle::{ModelHandle, StartedSequences, submit};
 use super::model_thread::check_may_wait;
 use super::permits::Semaphore;
-use super::started::{NewSequence, StartedSequences};
 use super::stream::{Channel, JobStream, OutStream};
-use super::{Collected, GenerateRequest, Job, Progress, TokenOutput};
+use super::{Collected, GenerateRequest, Job, PreparedSequence, Progress, TokenOutput};
 use crate::engine::EngineStats;
 use crate::error::{Error, Result, ServiceError};
 use crate::generate::{self, Options};
@@ -103,7 +102,7 @@ impl<I, O, M, S> Inference<I, O, M, S> {
     ///
     /// # Errors
     /// No sequences; too few free slots in the queue; an inference that was shut down.
-    fn enqueue(&self, job: &Arc<RunningJob>, started: Vec<NewSequence>) -> Result<()> {
+    fn enqueue(&self, job: &Arc<RunningJob>, started: Vec<PreparedSequence>) -> Result<()> {
         if started.is_empty() {
             return Err(ServiceError::NothingStarted.into());
         }
@@ -225,14 +224,12 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
         let started = started.close();
         channel.widen(started.len());
 
-        let max_tokens = started.iter().map(|sequence| sequence.max_tokens).sum();
         let job = Arc::new(RunningJob::new(
             id,
             cancel.clone(),
             channel.clone(),
             submitted,
             started.len(),
-            max_tokens,
             on_progress,
         ));
         if let Err(error) = result.and_then(|()| inference.enqueue(&job, started)) {

@@ -81,8 +81,6 @@ pub(super) struct RunningJob {
 
 struct State {
     completions: Vec<Option<Completion>>,
-    /// The number of unfinished sequences.
-    open: usize,
     on_progress: Option<OnProgress>,
     started: Option<Instant>,
     tokens: usize,
@@ -90,23 +88,20 @@ struct State {
 }
 
 impl RunningJob {
-    /// `max_tokens` is the total over all sequences.
     pub(super) fn new(
         id: JobId,
         cancel: CancelToken,
         reader: Arc<dyn Reader>,
         submitted: Instant,
         sequences: usize,
-        max_tokens: usize,
         on_progress: Option<OnProgress>,
     ) -> Self {
         let state = State {
             completions: vec![None; sequences],
-            open: sequences,
             on_progress,
             started: None,
             tokens: 0,
-            max_tokens,
+            max_tokens: 0,
         };
         Self { id, cancel, submitted, reader, state: Mutex::new(state) }
     }
@@ -125,6 +120,11 @@ impl RunningJob {
     /// completion ends the job too.
     pub(super) fn has_failed(&self) -> bool {
         self.reader.has_ended()
+    }
+
+    /// Counts the tokens that one of the job's sequences may generate.
+    pub(super) fn may_generate(&self, tokens: usize) {
+        self.lock().max_tokens += tokens;
     }
 
     /// Records that one of the job's sequences has joined the batch.
@@ -157,8 +157,7 @@ impl RunningJob {
     pub(super) fn complete(&self, index: usize, completion: Completion) {
         let mut state = self.lock();
         state.completions[index] = Some(completion);
-        state.open -= 1;
-        if state.open == 0 {
+        if state.completions.iter().all(Option::is_some) {
             let completions = std::mem::take(&mut state.completions);
             drop(state);
             self.reader.end(Ok(completions.into_iter().flatten().collect()));

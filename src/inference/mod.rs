@@ -102,7 +102,6 @@ mod prompt;
 mod recorder;
 mod request;
 mod sequence;
-mod started;
 mod stream;
 mod text_buffer;
 mod worker;

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::Prompt;
 use crate::constrained::Reasoning;
 use crate::error::{RequestError, Result};
-use crate::generate::Options;
 use crate::grammar::Grammar;
 use crate::sampling::SamplingParams;
 use crate::tokenizer::StopStrings;
@@ -173,20 +172,6 @@ impl GenerateRequest {
             return refuse("deadline", "0", "longer than nothing (leave it out for none)");
         }
         self.sampling.validate()
-    }
-
-    /// The request's options for the batch.
-    pub(super) fn options(&self) -> Options {
-        Options {
-            max_tokens: self.max_tokens,
-            sampling: self.sampling.clone(),
-            ignore_eos: self.ignore_eos,
-            logprobs: self.logprobs,
-            prompt_logprobs: self.prompt_logprobs,
-            stop_ids: self.stop_ids.clone(),
-            reasoning: self.reasoning.clone(),
-            ..Options::default()
-        }
     }
 }
 

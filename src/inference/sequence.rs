@@ -6,9 +6,8 @@ use std::time::Instant;
 use super::callback::{OnEnd, OnPrefill, OnToken};
 use super::job::RunningJob;
 use super::permits::Permit;
-use super::started::NewSequence;
 use super::text_buffer::TextBuffer;
-use super::{Completion, FinishReason, Prefill, Timings, Usage};
+use super::{Completion, FinishReason, Prefill, PreparedSequence, Timings, Usage};
 use crate::engine::SequenceId;
 use crate::error::Result;
 use crate::generate::{Batch, Generation, Options, TokenOutput};
@@ -44,16 +43,16 @@ impl<'m> LiveSequence<'m> {
     /// # Errors
     /// A sequence that the KV caches could never hold.
     pub(super) fn join(
-        (sequence, permit): (NewSequence, Permit),
+        (sequence, permit): (PreparedSequence, Permit),
         job: Arc<RunningJob>,
         index: usize,
         batch: &mut Batch<'m>,
         tokenizer: &'m Tokenizer,
         chunk: usize,
     ) -> Result<Self> {
-        let NewSequence { prompt, sampler, on_prefill, on_token, on_end, .. } = sequence;
-        let options = Options { chunk, ..sequence.options };
-        let id = batch.join_with_sampler(&prompt, &options, sampler)?;
+        let PreparedSequence { prompt, on_prefill, on_token, on_end, .. } = sequence;
+        let id = batch.join(&prompt, &Options { chunk, ..sequence.options })?;
+        job.may_generate(batch.scheduler().max_length(id) - prompt.len());
         Ok(Self {
             id,
             job,

@@ -11,8 +11,7 @@ use super::model_thread;
 use super::permits::Permit;
 use super::recorder::Recorder;
 use super::sequence::LiveSequence;
-use super::started::NewSequence;
-use super::{FinishReason, Load};
+use super::{FinishReason, Load, PreparedSequence};
 use crate::engine::{Decision, EngineStats, SequenceId};
 use crate::error::{DeviceError, Error, Result};
 use crate::generate::{Batch, Event, Generation, TokenOutput};
@@ -127,7 +126,7 @@ impl<'m, M> Worker<'m, M> {
     }
 
     /// Adds the sequences of a job to the batch.
-    fn enqueue(&mut self, job: &Arc<RunningJob>, sequences: Vec<(NewSequence, Permit)>) {
+    fn enqueue(&mut self, job: &Arc<RunningJob>, sequences: Vec<(PreparedSequence, Permit)>) {
         let (tokenizer, chunk) = (&self.pretrained.tokenizer, self.limits.chunk);
         for (index, sequence) in sequences.into_iter().enumerate() {
             let (job, batch) = (job.clone(), &mut self.batch);

@@ -10,9 +10,9 @@ pub const SUITE: Suite = Suite {
 
 const CANCEL: &str = "inference/cancel.rs";
 const JOB: &str = "inference/job.rs";
+const MODEL_HANDLE: &str = "inference/model_handle.rs";
 const PERMITS: &str = "inference/permits.rs";
 const SEQUENCE: &str = "inference/sequence.rs";
-const STARTED: &str = "inference/started.rs";
 const STREAM: &str = "inference/stream.rs";
 
 const MUTANTS: [Mutant; 18] = [
@@ -173,7 +173,7 @@ const MUTANTS: [Mutant; 18] = [
         name: "a sequence that is started too late is lost",
         test: "a_sequence_that_is_started_late",
         edits: &[Edit {
-            file: STARTED,
+            file: MODEL_HANDLE,
             from: "        started.take().unwrap_or_default()",
             to: "        started.as_mut().map(std::mem::take).unwrap_or_default()",
         }],
