@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use super::holdings::{Holdings, SchedulerRef};
 use super::outcome::{Outcome, outcomes, tokens};
+use super::record::hash_of;
 use super::{
     Chunk, ChunkInput, Decision, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId,
 };
@@ -317,14 +318,17 @@ impl<'m, F: Forward> Engine<'m, F> {
         let mut holdings = self.change();
         holdings.computes = false;
         if holdings.record.is_some() {
-            holdings.note(outcomes.iter().filter_map(|(id, outcome)| match outcome {
-                Outcome::Logits(logits) => Some(Entry::logits(*id, logits)),
+            holdings.note(outcomes.iter().filter_map(|&(id, ref outcome)| match outcome {
+                Outcome::Logits(logits) => Some(Entry::Logits { id, hash: hash_of(logits) }),
                 Outcome::MostLikely(_) => None, // only where no record is kept
-                Outcome::Checked { rows, .. } => Some(Entry::logits(*id, rows.iter().flatten())),
-                Outcome::PromptLogits { position, rows } => {
-                    Some(Entry::prompt_logits(*id, *position, rows))
+                Outcome::Checked { rows, .. } => {
+                    Some(Entry::Logits { id, hash: hash_of(rows.iter().flatten()) })
                 }
-                Outcome::Failed(_) => Some(Entry::Failed { id: *id }),
+                &Outcome::PromptLogits { position, ref rows } => {
+                    let hash = hash_of(rows.iter().flatten());
+                    Some(Entry::PromptLogits { id, position, hash })
+                }
+                Outcome::Failed(_) => Some(Entry::Failed { id }),
             }));
         }
     }

@@ -2,7 +2,7 @@
 //! a step, and one more for each draft token that is accepted.
 
 mod aside;
-mod sequence_step;
+mod sequence;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use crate::panics;
 use crate::sampling::TokenLogprobs;
 use crate::speculation::{Speculation, Speculator};
 use aside::Aside;
-use sequence_step::SequenceStep;
+use sequence::Sequence;
 
 /// Sequences in progress. They may join or leave between any two steps, and do not affect each
 /// other's tokens: each has its own sampler, seed and limits. On the CPU, the logits of a sequence
@@ -57,7 +57,7 @@ use sequence_step::SequenceStep;
 pub struct Batch<'m> {
     engine: Engine<'m>,
     /// But for those whose tokens are being chosen.
-    sequences: BTreeMap<SequenceId, SequenceStep>,
+    sequences: BTreeMap<SequenceId, Sequence>,
     /// How sequences speculate that join from now on.
     speculation: Option<Speculation>,
     /// Those that got tokens in the last step, and go on.
@@ -195,7 +195,7 @@ impl<'m> Batch<'m> {
             let is_held = self.constrained.values().any(|texts| texts.held.contains(&id));
             self.engine.set_paused(id, is_held);
         }
-        self.sequences.insert(id, SequenceStep::new(id, state, speculator));
+        self.sequences.insert(id, Sequence::new(id, state, speculator));
         Ok(id)
     }
 
@@ -257,7 +257,7 @@ impl<'m> Batch<'m> {
         let mut unread = self.scheduler().config().step_tokens();
         let mut room = unread.saturating_sub(self.scheduler().running());
         for id in &decoding {
-            let Some(SequenceStep { state, speculator: Some(speculator), .. }) =
+            let Some(Sequence { state, speculator: Some(speculator), .. }) =
                 self.sequences.get_mut(id)
             else {
                 continue;
@@ -303,7 +303,7 @@ impl<'m> Batch<'m> {
     ) -> Vec<(SequenceId, Vec<TokenOutput>, Result<()>)> {
         outcomes.sort_by_key(|(id, _)| *id);
         // Only these are touched: a step must not take longer because many others wait.
-        let mut steps: Vec<SequenceStep> = Vec::new();
+        let mut steps: Vec<Sequence> = Vec::new();
         for (id, outcome) in outcomes {
             if steps.last().is_none_or(|step| step.id != id) {
                 steps.push(match self.sequences.remove(&id) {
@@ -330,9 +330,9 @@ impl<'m> Batch<'m> {
                 aside.wait(IDLE);
             }
         }
-        steps.iter_mut().filter(|step| step.state.has_rules()).for_each(SequenceStep::take);
+        steps.iter_mut().filter(|step| step.state.has_rules()).for_each(Sequence::take);
         // Of those, nothing is left to take.
-        self.engine.model().for_each_of(&mut steps, SequenceStep::take);
+        self.engine.model().for_each_of(&mut steps, Sequence::take);
 
         let patience = (pass / SHARE).clamp(LEAST_WAIT, MOST_WAIT);
         steps.extend(self.chosen_aside(&handed, patience));
@@ -341,12 +341,12 @@ impl<'m> Batch<'m> {
     }
 
     /// Those whose tokens were chosen aside. Waits for `these` as long as there is patience.
-    fn chosen_aside(&self, these: &[SequenceId], patience: Duration) -> Vec<SequenceStep> {
+    fn chosen_aside(&self, these: &[SequenceId], patience: Duration) -> Vec<Sequence> {
         self.aside.as_ref().map_or_else(Vec::new, |aside| aside.finish(these, patience))
     }
 
     /// Takes a sequence back whose token is being chosen aside.
-    fn take_back(&mut self, id: SequenceId) -> Option<SequenceStep> {
+    fn take_back(&mut self, id: SequenceId) -> Option<Sequence> {
         self.aside.as_ref()?.take_back(id)
     }
 
@@ -383,10 +383,7 @@ impl<'m> Batch<'m> {
     }
 
     /// Takes in the tokens that were chosen.
-    fn settle(
-        &mut self,
-        steps: Vec<SequenceStep>,
-    ) -> Vec<(SequenceId, Vec<TokenOutput>, Result<()>)> {
+    fn settle(&mut self, steps: Vec<Sequence>) -> Vec<(SequenceId, Vec<TokenOutput>, Result<()>)> {
         let mut tokens = Vec::new();
         for mut step in steps {
             self.drafted.extend(step.drafted().map(|drafted| (step.id, drafted)));
@@ -419,7 +416,7 @@ impl<'m> Batch<'m> {
     pub fn leave(&mut self, id: SequenceId) -> Option<Generation> {
         // Also of one that is not there it remembers something.
         let aside = self.take_back(id);
-        let SequenceStep { state, .. } = self.sequences.remove(&id).or(aside)?;
+        let Sequence { state, .. } = self.sequences.remove(&id).or(aside)?;
         let (cached_tokens, preemptions) = {
             let scheduler = self.engine.scheduler();
             (scheduler.cached_tokens(id), scheduler.preemptions(id))

@@ -5,13 +5,44 @@ use std::ops::ControlFlow;
 use sha2::{Digest, Sha256};
 
 use super::score::score_rows;
-use super::token_limit::TokenLimit;
 use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
 use crate::constrained::{Cancel, ConstraintId, Follower};
 use crate::error::{DeviceError, Error, RequestError, Result};
 use crate::model::{Model, MostLikely};
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
 use crate::speculation::{Text, residual};
+
+/// The number of tokens that are left to generate, and the reason for the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TokenLimit {
+    pub(super) left: usize,
+    /// Whether the context length sets the limit, not the request.
+    is_context: bool,
+}
+
+impl TokenLimit {
+    /// The limit of a generation of up to `max_tokens` after `prompt`, within the context length.
+    ///
+    /// # Errors
+    /// A prompt that [`Model::check_prompt`] rejects.
+    pub(super) fn new(model: &Model, prompt: &[u32], max_tokens: usize) -> Result<Self> {
+        model.check_prompt(prompt)?;
+        let context = model.config().context_length - prompt.len();
+        Ok(Self {
+            left: max_tokens.min(context),
+            is_context: context < max_tokens,
+        })
+    }
+
+    /// The finish reason of a generation that reached the limit.
+    pub(super) fn reason(&self) -> FinishReason {
+        if self.is_context {
+            FinishReason::Context
+        } else {
+            FinishReason::Length
+        }
+    }
+}
 
 /// One generation in progress: samples tokens, keeps them, and decides when to stop.
 pub(super) struct SequenceState {

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::callback::OnProgress;
 use super::cancel::{CancelToken, Doorbell};
-use super::command::{Command, Question};
 use super::handler::JobContext;
 use super::job::{JobId, RunningJob};
-use super::model_handle::{ModelHandle, StartedSequences, submit};
+use super::model_handle::{ModelHandle, StartedSequences, ask};
 use super::model_thread::check_may_wait;
 use super::permits::Semaphore;
 use super::stream::{Channel, JobStream, OutStream};
+use super::worker::Command;
 use super::{Collected, GenerateRequest, Job, PreparedSequence, Progress, TokenOutput};
 use crate::engine::EngineStats;
 use crate::error::{Error, Result, ServiceError};
@@ -23,7 +23,7 @@ use crate::kv::{BlockCounts, PrefixStats};
 use crate::panics;
 use crate::pretrained::Pretrained;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::mpsc::{self, Sender};
+use crate::sync::mpsc::Sender;
 use crate::sync::thread::JoinHandle;
 
 /// A model that serves requests from any number of callers, on a thread of its own.
@@ -89,13 +89,7 @@ impl<I, O, M, S> Inference<I, O, M, S> {
     /// # Errors
     /// An inference that was shut down; a call from a callback in the model thread.
     pub fn load(&self) -> Result<Load> {
-        check_may_wait()?;
-        let (answer, answered) = mpsc::sync_channel(1);
-        let question = Question::Load(answer);
-        self.commands
-            .send(Command::Ask(question))
-            .map_err(|_| Error::Service(ServiceError::ShutDown))?;
-        answered.recv().map_err(|_| Error::Service(ServiceError::ShutDown))
+        ask(&self.commands, |_, load| load)
     }
 
     /// Enqueues the sequences of a job.
@@ -134,7 +128,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S: Clone> Inference<I, O, M
         &self,
         call: impl FnOnce(&M) -> R + Send + 'static,
     ) -> Result<R> {
-        submit(&self.commands, call)
+        ask(&self.commands, |model, _| call(model))
     }
 
     /// Generates two tokens and drops them, so that the first request does not pay one-time costs

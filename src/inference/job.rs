@@ -1,13 +1,13 @@
 //! A job, from the caller's side and from the model thread's.
 
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use super::Completion;
 use super::callback::OnProgress;
 use super::cancel::CancelToken;
 use super::model_thread::check_may_wait;
 use super::stream::{JobStream, Reader};
-use super::{Completion, Progress};
 use crate::error::{Error, Result, ServiceError};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -56,6 +56,31 @@ impl<O> Job<O> {
     }
 }
 
+/// The progress of a job, summed over its sequences.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Progress {
+    /// Tokens generated so far.
+    pub tokens: usize,
+    /// The most tokens that the job may generate; it may end earlier.
+    pub max_tokens: usize,
+    /// Since the job joined the batch.
+    pub elapsed: Duration,
+}
+
+impl Progress {
+    /// Tokens generated per second, prefill included.
+    pub fn tokens_per_second(&self) -> f64 {
+        self.tokens as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// An upper bound on the remaining time at the current speed.
+    pub fn time_left(&self) -> Duration {
+        let left = self.max_tokens.saturating_sub(self.tokens);
+        let seconds = left as f64 / self.tokens_per_second();
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+}
+
 /// All items and completions of a finished job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collected<O> {
@@ -83,8 +108,7 @@ struct State {
     completions: Vec<Option<Completion>>,
     on_progress: Option<OnProgress>,
     started: Option<Instant>,
-    tokens: usize,
-    max_tokens: usize,
+    progress: Progress,
 }
 
 impl RunningJob {
@@ -100,8 +124,7 @@ impl RunningJob {
             completions: vec![None; sequences],
             on_progress,
             started: None,
-            tokens: 0,
-            max_tokens: 0,
+            progress: Progress::default(),
         };
         Self { id, cancel, submitted, reader, state: Mutex::new(state) }
     }
@@ -124,7 +147,7 @@ impl RunningJob {
 
     /// Counts the tokens that one of the job's sequences may generate.
     pub(super) fn may_generate(&self, tokens: usize) {
-        self.lock().max_tokens += tokens;
+        self.lock().progress.max_tokens += tokens;
     }
 
     /// Records that one of the job's sequences has joined the batch.
@@ -138,12 +161,9 @@ impl RunningJob {
     /// A callback that panicked.
     pub(super) fn count_token(&self, now: Instant) -> Result<()> {
         let mut state = self.lock();
-        state.tokens += 1;
-        let progress = Progress {
-            tokens: state.tokens,
-            max_tokens: state.max_tokens,
-            elapsed: state.started.map_or_else(Default::default, |started| now - started),
-        };
+        state.progress.tokens += 1;
+        state.progress.elapsed = state.started.map_or(Duration::ZERO, |started| now - started);
+        let progress = state.progress;
         let Some(mut on_progress) = state.on_progress.take() else {
             return Ok(());
         };

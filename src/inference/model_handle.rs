@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use super::callback::{OnEnd, OnPrefill, OnToken, Once};
-use super::command::{Command, Question};
+use super::callback::{Callback, OnEnd, OnPrefill, OnToken};
 use super::model_thread::check_may_wait;
-use super::{Completion, GenerateRequest, Prefill};
+use super::worker::Command;
+use super::{Completion, GenerateRequest, Load, Prefill};
 use crate::constrained::Constraint;
 use crate::error::{Error, Result, ServiceError};
 use crate::generate::{Options, TokenOutput};
@@ -78,24 +78,23 @@ impl<M: Send + Sync + 'static> ModelHandle<M> {
         &self,
         call: impl FnOnce(&M) -> R + Send + 'static,
     ) -> Result<R> {
-        submit(&self.commands, call)
+        ask(&self.commands, |model, _| call(model))
     }
 }
 
-/// As [`ModelHandle::submit`].
-pub(super) fn submit<M, R: Send + 'static>(
+/// As [`ModelHandle::submit`], for a call that also gets the load.
+pub(super) fn ask<M, R: Send + 'static>(
     commands: &Sender<Command<M>>,
-    call: impl FnOnce(&M) -> R + Send + 'static,
+    call: impl FnOnce(&M, Load) -> R + Send + 'static,
 ) -> Result<R> {
     check_may_wait()?;
     let (answer, answered) = mpsc::sync_channel(1);
-    let call = move |model: &M| {
+    let call = move |model: &M, load: Load| {
         // The caller may have gone.
-        let _ = answer.send(panics::contain("a call to the model", || call(model)));
+        let _ = answer.send(panics::contain("a call to the model", || call(model, load)));
     };
-    let question = Question::Call(Once::<M>::new(Box::new(call)));
     commands
-        .send(Command::Ask(question))
+        .send(Command::Ask(Callback::new(Box::new(call))))
         .map_err(|_| Error::Service(ServiceError::ShutDown))?;
     answered.recv().map_err(|_| Error::Service(ServiceError::ShutDown))?
 }

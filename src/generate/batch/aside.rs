@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::AHEAD;
-use super::sequence_step::SequenceStep;
+use super::sequence::Sequence;
 use super::turns::Turns;
 use crate::constrained::{Cancel, ConstraintId};
 use crate::engine::SequenceId;
@@ -38,11 +38,11 @@ struct Shared {
 #[derive(Default)]
 struct Work {
     /// Those that wait for a thread.
-    waiting: BTreeMap<SequenceId, SequenceStep>,
+    waiting: BTreeMap<SequenceId, Sequence>,
     turns: Turns,
     /// Those that a thread works at.
     running: HashMap<SequenceId, Cancel>,
-    done: Vec<SequenceStep>,
+    done: Vec<Sequence>,
     has_ended: bool,
 }
 
@@ -70,9 +70,9 @@ impl Aside {
     }
 
     /// Hands over a sequence.
-    pub(super) fn start(&self, step: SequenceStep) {
+    pub(super) fn start(&self, sequence: Sequence) {
         let mut work = self.shared.lock();
-        work.start(step);
+        work.start(sequence);
         self.shared.to_do.notify_one();
     }
 
@@ -92,7 +92,7 @@ impl Aside {
     }
 
     /// Those that are done, in the order of their ids. Waits for these up to `patience`.
-    pub(super) fn finish(&self, these: &[SequenceId], patience: Duration) -> Vec<SequenceStep> {
+    pub(super) fn finish(&self, these: &[SequenceId], patience: Duration) -> Vec<Sequence> {
         let until = Instant::now() + patience;
         let mut work = self.shared.lock();
         while these.iter().any(|id| work.is_away(id)) {
@@ -103,7 +103,7 @@ impl Aside {
             work = self.shared.wait(work, left);
         }
         let mut done = std::mem::take(&mut work.done);
-        done.sort_by_key(|step| step.id);
+        done.sort_by_key(|sequence| sequence.id);
         done
     }
 
@@ -121,17 +121,17 @@ impl Aside {
     }
 
     /// Takes back a sequence, whose work is given up. None for one that is not here.
-    pub(super) fn take_back(&self, id: SequenceId) -> Option<SequenceStep> {
+    pub(super) fn take_back(&self, id: SequenceId) -> Option<Sequence> {
         let mut work = self.shared.lock();
-        if let Some(step) = work.waiting.remove(&id) {
+        if let Some(sequence) = work.waiting.remove(&id) {
             work.turns.leave(id);
-            return Some(step);
+            return Some(sequence);
         }
         while let Some(cancel) = work.running.get(&id) {
             cancel.cancel();
             work = self.shared.done.wait(work).unwrap_or_else(PoisonError::into_inner);
         }
-        let place = work.done.iter().position(|step| step.id == id)?;
+        let place = work.done.iter().position(|sequence| sequence.id == id)?;
         Some(work.done.swap_remove(place))
     }
 }
@@ -154,14 +154,14 @@ impl Work {
         self.waiting.len() + self.running.len() + self.done.len()
     }
 
-    fn start(&mut self, step: SequenceStep) {
-        if let Some(constraint) = step.state.constraint_aside() {
-            self.turns.wait(constraint, step.id);
+    fn start(&mut self, sequence: Sequence) {
+        if let Some(constraint) = sequence.state.constraint_aside() {
+            self.turns.wait(constraint, sequence.id);
         }
-        self.waiting.insert(step.id, step);
+        self.waiting.insert(sequence.id, sequence);
     }
 
-    fn next(&mut self) -> Option<SequenceStep> {
+    fn next(&mut self) -> Option<Sequence> {
         let id = self.turns.next()?;
         self.waiting.remove(&id)
     }
@@ -179,37 +179,37 @@ impl Shared {
 
     fn run(&self) {
         priority::lower();
-        while let Some(mut step) = self.next() {
+        while let Some(mut sequence) = self.next() {
             let start = priority::time();
             // What panics there is contained already, but for a bug.
-            if let Err(panic) = panics::contain("a sampler", || step.take_aside(AHEAD)) {
-                step.fail(panic);
+            if let Err(panic) = panics::contain("a sampler", || sequence.take_aside(AHEAD)) {
+                sequence.fail(panic);
             }
             let took = priority::time().saturating_sub(start);
             let mut work = self.lock();
-            work.running.remove(&step.id);
+            work.running.remove(&sequence.id);
             // What was given up says nothing of the others.
-            if let Some(constraint) = step.state.constraint_aside()
-                && step.end.is_ok()
+            if let Some(constraint) = sequence.state.constraint_aside()
+                && sequence.end.is_ok()
             {
                 work.turns.count(constraint, took);
             }
-            work.done.push(step);
+            work.done.push(sequence);
             drop(work);
             self.done.notify_all();
         }
     }
 
     /// The next sequence. None at the end.
-    fn next(&self) -> Option<SequenceStep> {
+    fn next(&self) -> Option<Sequence> {
         let mut work = self.lock();
         loop {
             if work.has_ended {
                 return None;
             }
-            if let Some(step) = work.next() {
-                work.running.insert(step.id, step.state.canceller());
-                return Some(step);
+            if let Some(sequence) = work.next() {
+                work.running.insert(sequence.id, sequence.state.canceller());
+                return Some(sequence);
             }
             work = self.to_do.wait(work).unwrap_or_else(PoisonError::into_inner);
         }
