@@ -1,7 +1,5 @@
 //! The engine: carries out the plans of a scheduler on a model.
 
-mod rows;
-
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
@@ -14,9 +12,8 @@ use super::{
 use crate::adapter::Adapter;
 use crate::error::{DeviceError, Error, RequestError, Result, ServiceError};
 use crate::kv::{self, BLOCK, BlockTable, Lender, LenderId};
-use crate::model::Model;
+use crate::model::{Logits, Model, MostLikely};
 use crate::panics;
-use rows::Rows;
 
 /// A model, and a scheduler that hands out its memory for keys and values.
 ///
@@ -29,10 +26,8 @@ pub struct Engine<'m, F: Forward = Model> {
     model: &'m F,
     holdings: Arc<RwLock<Holdings<F::Memory>>>,
     id: LenderId,
-    /// The most blocks, as far as the caller knows.
-    most_blocks: usize,
-    /// The most blocks for draft tokens, as far as the caller knows.
-    most_idle: usize,
+    /// The most blocks, and the most for draft tokens, as far as the caller knows.
+    most_blocks: (usize, usize),
     /// The pauses since the memory of the pool changed, and which change that was.
     pauses: (u32, u64),
     most_pauses: u32,
@@ -55,23 +50,28 @@ enum PassEnd {
     Lost(Error),
 }
 
+/// What a pass computed of the tokens whose logits were wanted, in order.
+enum Rows {
+    /// `[vocab]` each.
+    Logits(Vec<Vec<f32>>),
+    MostLikely(Vec<MostLikely>),
+}
+
 impl<'m, F: Forward> Engine<'m, F> {
     /// An engine without sequences, whose blocks come from the model's pool.
     pub fn new(model: &'m F, config: EngineConfig) -> Self {
         let pool = model.pool();
-        let scheduler = if model.is_paged() {
+        let mut scheduler = if model.is_paged() {
             Scheduler::with_pool(config, BLOCK, pool.clone())
         } else {
             Scheduler::contiguous(config, BLOCK, pool.clone())
         };
-        let scheduler = match model.window() {
-            Some(window) => scheduler.with_window(window),
-            None => scheduler,
-        };
-        let scheduler = match model.most_drafted() {
-            Some(most) => scheduler.with_states(most),
-            None => scheduler,
-        };
+        if let Some(window) = model.window() {
+            scheduler = scheduler.with_window(window);
+        }
+        if let Some(most) = model.most_drafted() {
+            scheduler = scheduler.with_states(most);
+        }
         let holdings = Holdings { scheduler, computes: false, record: None };
         let holdings = Arc::new(RwLock::new(holdings));
         let lender: Arc<RwLock<dyn Lender>> = Arc::clone(&holdings) as _;
@@ -80,8 +80,7 @@ impl<'m, F: Forward> Engine<'m, F> {
             model,
             holdings,
             id,
-            most_blocks: usize::MAX,
-            most_idle: usize::MAX,
+            most_blocks: (usize::MAX, usize::MAX),
             pauses: (0, 0),
             most_pauses: kv::MOST_PAUSES,
             suspects: HashMap::new(),
@@ -212,7 +211,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// up that are [asked for](Self::lend): what a record says of them. Draft tokens get none beyond
     /// `idle` blocks, as if the prefix caches of others held the rest.
     pub fn set_limit(&mut self, blocks: usize, idle: usize) {
-        (self.most_blocks, self.most_idle) = (blocks, idle);
+        self.most_blocks = (blocks, idle);
     }
 
     /// Gives up blocks, as for others.
@@ -276,12 +275,12 @@ impl<'m, F: Forward> Engine<'m, F> {
     fn plan(&self) -> (Plan, Vec<(SequenceId, Error)>) {
         let turn = self.model.pool().turn(Some(self.id));
         let mut holdings = self.change();
-        let (mut plan, mut failed) = holdings.plan(&turn, (self.most_blocks, self.most_idle));
+        let (mut plan, mut failed) = holdings.plan(&turn, self.most_blocks);
         if let Some((_, blocks)) = holdings.scheduler.shortage()
             && turn.make_room(blocks)
         {
             let before = plan.decisions;
-            (plan, failed) = holdings.plan(&turn, (self.most_blocks, self.most_idle));
+            (plan, failed) = holdings.plan(&turn, self.most_blocks);
             plan.decisions.splice(0..0, before);
         }
         // What another engine had to lend is being looked at: the next step tries again.
@@ -400,6 +399,24 @@ impl<'m, F: Forward> Engine<'m, F> {
             }
             Err(error) => PassEnd::Failed(error),
         }
+    }
+
+    fn compute(&self, chunks: &[Chunk], inputs: &mut [ChunkInput<F::Memory>]) -> Result<Rows> {
+        if self.wants_tokens_only(chunks)
+            && let Some(tokens) = self.model.most_likely(inputs)
+        {
+            return tokens.map(Rows::MostLikely);
+        }
+        self.model.forward(inputs).map(Rows::Logits)
+    }
+
+    /// Whether nobody looks at the logits of these chunks: no record is kept, and each that has some
+    /// belongs to a greedy sequence without draft tokens.
+    fn wants_tokens_only(&self, chunks: &[Chunk]) -> bool {
+        let is_one = |chunk: &Chunk| chunk.logits == Logits::Last && chunk.drafted == 0;
+        let is_greedy = |chunk: &Chunk| is_one(chunk) && self.greedy.contains(&chunk.id);
+        chunks.iter().all(|chunk| chunk.logits == Logits::None || is_greedy(chunk))
+            && self.scheduler().0.record.is_none()
     }
 
     /// The tokens of each chunk, and the block table of its sequence, which nothing else touches

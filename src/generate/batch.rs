@@ -165,18 +165,17 @@ impl<'m> Batch<'m> {
     pub fn join(&mut self, prompt: &[u32], options: &Options) -> Result<SequenceId> {
         let model = self.engine.model();
         let state = SequenceState::in_batch(model, prompt, options)?;
-        if self.chooses_aside && state.is_constrained() && self.aside.is_none() {
+        let is_constrained = state.sampler.constraint().is_some();
+        if self.chooses_aside && is_constrained && self.aside.is_none() {
             // Where the system starts no thread, this one does the work.
             self.aside = Aside::new().ok();
         }
-        let speculator = match &self.speculation {
-            // It would follow the constraint too, in this thread.
-            Some(speculation) if self.aside.is_some() && state.is_constrained() => {
-                Some(speculation.without_model().start(model)?)
-            }
-            Some(speculation) => Some(speculation.start(model)?),
-            None => None,
-        };
+        let speculation = self.speculation.as_ref().map(|speculation| match &self.aside {
+            // A draft model would follow the constraint too, in this thread.
+            Some(_) if is_constrained => speculation.without_model(),
+            _ => speculation.clone(),
+        });
+        let speculator = speculation.map(|speculation| speculation.start(model)).transpose()?;
         let tokens = state.tokens_left();
         let scores = options.prompt_logprobs.is_some();
         let most = if scores { CHUNK } else { usize::MAX };
@@ -264,7 +263,7 @@ impl<'m> Batch<'m> {
             };
             // The last token of a text is sampled from the row before it, and never read.
             let most = state.tokens_left().saturating_sub(1).min(room);
-            let is_aside = self.aside.is_some() && state.is_constrained();
+            let is_aside = self.aside.is_some() && state.sampler.constraint().is_some();
             let most = if is_aside { most.min(AHEAD) } else { most };
             let sequences = decoding.len();
             let propose = || speculator.propose_within(&mut unread, &state.text(), most, sequences);
@@ -330,7 +329,7 @@ impl<'m> Batch<'m> {
                 aside.wait(IDLE);
             }
         }
-        steps.iter_mut().filter(|step| step.state.has_rules()).for_each(Sequence::take);
+        steps.iter_mut().filter(|step| step.state.sampler.has_rules()).for_each(Sequence::take);
         // Of those, nothing is left to take.
         self.engine.model().for_each_of(&mut steps, Sequence::take);
 
@@ -359,14 +358,8 @@ impl<'m> Batch<'m> {
         // Enough for all threads, and not more than a part of what may be admitted: that is for others.
         let most_of_one = (config.max_running / 8).clamp(1, 2 * aside.threads());
         let most_of_all = (config.max_admitted / 2).max(1);
-        let is_slow = |(id, of): (&ConstraintId, &Texts)| {
-            if aside.is_fast(*id) {
-                0
-            } else {
-                of.begun.len()
-            }
-        };
-        let mut slow: usize = self.constrained.iter().map(is_slow).sum();
+        let slow = self.constrained.iter().filter(|(constraint, _)| !aside.is_fast(**constraint));
+        let mut slow: usize = slow.map(|(_, texts)| texts.begun.len()).sum();
         for (constraint, texts) in &mut self.constrained {
             let is_fast = aside.is_fast(*constraint);
             // Also of a fast one, few begin in a step, and none where some wait for a thread already.
@@ -417,10 +410,9 @@ impl<'m> Batch<'m> {
         // Also of one that is not there it remembers something.
         let aside = self.take_back(id);
         let Sequence { state, .. } = self.sequences.remove(&id).or(aside)?;
-        let (cached_tokens, preemptions) = {
-            let scheduler = self.engine.scheduler();
-            (scheduler.cached_tokens(id), scheduler.preemptions(id))
-        };
+        let scheduler = self.engine.scheduler();
+        let (cached_tokens, preemptions) = (scheduler.cached_tokens(id), scheduler.preemptions(id));
+        drop(scheduler);
         let bytes = self.engine.kv_cache_bytes(id);
         self.engine.leave(id);
         if let Some(constraint) = state.constraint_aside() {
@@ -463,7 +455,7 @@ impl<'m> Batch<'m> {
     /// What [`Generation::prompt_logprobs`] of a sequence in the batch will hold, as far as its
     /// prompt is read.
     pub fn prompt_logprobs(&self, id: SequenceId) -> &[TokenLogprobs] {
-        self.sequences.get(&id).map_or(&[], |sequence| sequence.state.prompt_logprobs())
+        self.sequences.get(&id).map_or(&[], |sequence| &sequence.state.prompt_logprobs)
     }
 
     /// Whether the next step has anything to do.

@@ -50,9 +50,9 @@ pub(super) struct SequenceState {
     tokens: Vec<u32>,
     /// How many of them are the prompt.
     prompt: usize,
-    sampler: Sampler,
+    pub(super) sampler: Sampler,
     logprobs: Vec<TokenLogprobs>,
-    prompt_logprobs: Vec<TokenLogprobs>,
+    pub(super) prompt_logprobs: Vec<TokenLogprobs>,
     limit: TokenLimit,
     finish_reason: Option<FinishReason>,
     end_ids: Vec<u32>,
@@ -166,14 +166,9 @@ impl SequenceState {
         self.sampler.takes_most_likely() && self.hash.is_none() && !is_asked_for_more
     }
 
-    /// Whether a constraint says which tokens may come next.
-    pub(super) fn is_constrained(&self) -> bool {
-        self.sampler.constraint().is_some()
-    }
-
     /// The constraint whose masks are found aside: not where rules of the caller's own are asked, too.
     pub(super) fn constraint_aside(&self) -> Option<ConstraintId> {
-        let follower = self.sampler.constraint().filter(|_| !self.has_rules())?;
+        let follower = self.sampler.constraint().filter(|_| !self.sampler.has_rules())?;
         Some(follower.constraint().id())
     }
 
@@ -187,11 +182,6 @@ impl SequenceState {
     pub(super) fn look_ahead(&self, most: usize) {
         // An error ends the text when it gets there.
         let _ = self.sampler.forced(&self.tokens[self.prompt..], most.min(self.limit.left));
-    }
-
-    /// Whether sampling calls rules of the caller's own.
-    pub(super) fn has_rules(&self) -> bool {
-        self.sampler.has_rules()
     }
 
     /// As [`next_token`](Self::next_token), where the most likely token is known. The logits that
@@ -212,11 +202,6 @@ impl SequenceState {
         let targets = &self.tokens[1 + self.prompt_logprobs.len()..self.prompt];
         let top = self.prompt_top.unwrap_or(0);
         score_rows(rows, targets, top, &mut self.prompt_logprobs)
-    }
-
-    /// The scores of the prompt so far.
-    pub(super) fn prompt_logprobs(&self) -> &[TokenLogprobs] {
-        &self.prompt_logprobs
     }
 
     /// Ends a sequence that was to generate nothing, now that its prompt is read.

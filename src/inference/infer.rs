@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::callback::OnProgress;
-use super::cancel::{CancelToken, Doorbell};
+use super::cancel::CancelToken;
 use super::handler::JobContext;
 use super::job::{JobId, RunningJob};
 use super::model_handle::{ModelHandle, StartedSequences, ask};
@@ -195,12 +195,11 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
         let submitted = Instant::now();
         let id = JobId(inference.next_job.fetch_add(1, Ordering::Relaxed));
         let commands = inference.commands.clone();
-        let doorbell = Doorbell::new(move || {
+        let cancel = CancelToken::new(move || {
             // If the model thread has ended, so have its jobs.
             let _ = commands.send(Command::LookAt(id));
         });
-        let cancel = CancelToken::new(doorbell.clone());
-        let channel = Arc::new(Channel::new(inference.stream_capacity, doorbell));
+        let channel = Arc::new(Channel::new(inference.stream_capacity, cancel.clone()));
         let started = StartedSequences::new();
         let context = JobContext {
             input,
@@ -211,7 +210,6 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
                 started: started.clone(),
                 submitted,
             },
-            cancel: cancel.clone(),
             output: OutStream(channel.clone()),
         };
         let result = panics::contain("the handler", || (inference.handler)(&context)).flatten();
@@ -220,7 +218,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
 
         let job = Arc::new(RunningJob::new(
             id,
-            cancel.clone(),
+            cancel,
             channel.clone(),
             submitted,
             started.len(),
@@ -229,7 +227,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
         if let Err(error) = result.and_then(|()| inference.enqueue(&job, started)) {
             job.fail(error);
         }
-        Job { stream: JobStream::new(channel, cancel.clone()), cancel }
+        Job { stream: JobStream { channel } }
     }
 
     /// Spawns the job, reads its stream to the end, and joins it.

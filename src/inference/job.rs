@@ -20,18 +20,17 @@ use crate::sync::{Mutex, MutexGuard};
 pub struct Job<O> {
     /// The items that the handler emits.
     pub stream: JobStream<O>,
-    pub(super) cancel: CancelToken,
 }
 
 impl<O> Job<O> {
     /// Ends the job before its next step. Items already emitted can still be read.
     pub fn cancel(&self) {
-        self.cancel.cancel();
+        self.stream.channel.cancel.cancel();
     }
 
     /// A token to cancel this job from elsewhere.
     pub fn cancel_token(&self) -> CancelToken {
-        self.cancel.clone()
+        self.stream.channel.cancel.clone()
     }
 
     /// Waits for the job to end, and drops unread items. Once the stream has ended, so has the job:
@@ -98,7 +97,7 @@ pub(super) struct JobId(pub(super) u64);
 /// caller never waits for a lost job.
 pub(super) struct RunningJob {
     pub(super) id: JobId,
-    pub(super) cancel: CancelToken,
+    cancel: CancelToken,
     pub(super) submitted: Instant,
     reader: Arc<dyn Reader>,
     state: Mutex<State>,

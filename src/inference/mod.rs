@@ -102,8 +102,7 @@ mod stream;
 mod text_buffer;
 mod worker;
 
-pub use crate::generate::FinishReason;
-pub use crate::generate::TokenOutput;
+pub use crate::generate::{FinishReason, TokenOutput};
 pub use builder::InferenceBuilder;
 pub use cancel::CancelToken;
 pub use completion::{Completion, Prefill, Timings, Usage};

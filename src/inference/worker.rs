@@ -139,18 +139,16 @@ impl<'m, M> Worker<'m, M> {
             let (job, batch) = (job.clone(), &mut self.batch);
             // The job may have been cancelled already, or failed with its first sequence.
             match LiveSequence::join(sequence, job.clone(), index, batch, tokenizer, chunk) {
-                Ok(sequence) => self.insert(sequence),
+                Ok(sequence) => {
+                    let (id, deadline) = (sequence.id, sequence.prepared.deadline);
+                    self.of_jobs.insert((job.id, id));
+                    self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
+                    self.sequences.insert(id, sequence);
+                }
                 Err(error) => job.fail(error),
             }
             self.end_if_over(job.id);
         }
-    }
-
-    fn insert(&mut self, sequence: LiveSequence<'m>) {
-        let id = sequence.id;
-        self.of_jobs.insert((sequence.job.id, id));
-        self.deadlines.extend(sequence.deadline().map(|deadline| (deadline, id)));
-        self.sequences.insert(id, sequence);
     }
 
     /// Removes a sequence, from the batch too if it is still in there.
@@ -159,7 +157,7 @@ impl<'m, M> Worker<'m, M> {
         self.admitted.remove(&id);
         let sequence = self.sequences.remove(&id)?;
         self.of_jobs.remove(&(sequence.job.id, id));
-        if let Some(deadline) = sequence.deadline() {
+        if let Some(deadline) = sequence.prepared.deadline {
             self.deadlines.remove(&(deadline, id));
         }
         Some(sequence)

@@ -3,7 +3,7 @@
 //! What a grammar allows next may take longer to find out than a step. The sequence that asks for it waits
 //! then, and not the others.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -37,13 +37,18 @@ struct Shared {
 
 #[derive(Default)]
 struct Work {
-    /// Those that wait for a thread.
-    waiting: BTreeMap<SequenceId, Sequence>,
+    /// Those that were handed over.
+    tasks: BTreeMap<SequenceId, Task>,
+    /// Who is next of those that wait.
     turns: Turns,
-    /// Those that a thread works at.
-    running: HashMap<SequenceId, Cancel>,
-    done: Vec<Sequence>,
     has_ended: bool,
+}
+
+enum Task {
+    Waiting(Sequence),
+    /// A thread works at it.
+    Running(Cancel),
+    Done(Sequence),
 }
 
 impl Aside {
@@ -72,7 +77,10 @@ impl Aside {
     /// Hands over a sequence.
     pub(super) fn start(&self, sequence: Sequence) {
         let mut work = self.shared.lock();
-        work.start(sequence);
+        if let Some(constraint) = sequence.state.constraint_aside() {
+            work.turns.wait(constraint, sequence.id);
+        }
+        work.tasks.insert(sequence.id, Task::Waiting(sequence));
         self.shared.to_do.notify_one();
     }
 
@@ -95,44 +103,39 @@ impl Aside {
     pub(super) fn finish(&self, these: &[SequenceId], patience: Duration) -> Vec<Sequence> {
         let until = Instant::now() + patience;
         let mut work = self.shared.lock();
-        while these.iter().any(|id| work.is_away(id)) {
+        while these.iter().any(|id| work.tasks.get(id).is_some_and(|task| !task.is_done())) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
             work = self.shared.wait(work, left);
         }
-        let mut done = std::mem::take(&mut work.done);
-        done.sort_by_key(|sequence| sequence.id);
-        done
+        let done = work.tasks.extract_if(.., |_, task| task.is_done());
+        done.filter_map(|(_, task)| task.into_sequence()).collect()
     }
 
     /// Waits up to `patience` until one is done, if there is any.
     pub(super) fn wait(&self, patience: Duration) {
         let work = self.shared.lock();
-        if work.done.is_empty() && work.len() > 0 {
+        if !work.tasks.is_empty() && !work.tasks.values().any(Task::is_done) {
             drop(self.shared.wait(work, patience));
         }
     }
 
     /// The number of sequences that were handed over.
     pub(super) fn len(&self) -> usize {
-        self.shared.lock().len()
+        self.shared.lock().tasks.len()
     }
 
     /// Takes back a sequence, whose work is given up. None for one that is not here.
     pub(super) fn take_back(&self, id: SequenceId) -> Option<Sequence> {
         let mut work = self.shared.lock();
-        if let Some(sequence) = work.waiting.remove(&id) {
-            work.turns.leave(id);
-            return Some(sequence);
-        }
-        while let Some(cancel) = work.running.get(&id) {
+        work.turns.leave(id);
+        while let Some(Task::Running(cancel)) = work.tasks.get(&id) {
             cancel.cancel();
             work = self.shared.done.wait(work).unwrap_or_else(PoisonError::into_inner);
         }
-        let place = work.done.iter().position(|sequence| sequence.id == id)?;
-        Some(work.done.swap_remove(place))
+        work.tasks.remove(&id)?.into_sequence()
     }
 }
 
@@ -140,30 +143,25 @@ impl Drop for Aside {
     fn drop(&mut self) {
         let mut work = self.shared.lock();
         work.has_ended = true;
-        work.running.values().for_each(Cancel::cancel);
+        for task in work.tasks.values() {
+            if let Task::Running(cancel) = task {
+                cancel.cancel();
+            }
+        }
         self.shared.to_do.notify_all();
     }
 }
 
-impl Work {
-    fn is_away(&self, id: &SequenceId) -> bool {
-        self.waiting.contains_key(id) || self.running.contains_key(id)
+impl Task {
+    fn is_done(&self) -> bool {
+        matches!(self, Self::Done(_))
     }
 
-    fn len(&self) -> usize {
-        self.waiting.len() + self.running.len() + self.done.len()
-    }
-
-    fn start(&mut self, sequence: Sequence) {
-        if let Some(constraint) = sequence.state.constraint_aside() {
-            self.turns.wait(constraint, sequence.id);
+    fn into_sequence(self) -> Option<Sequence> {
+        match self {
+            Self::Waiting(sequence) | Self::Done(sequence) => Some(sequence),
+            Self::Running(_) => None,
         }
-        self.waiting.insert(sequence.id, sequence);
-    }
-
-    fn next(&mut self) -> Option<Sequence> {
-        let id = self.turns.next()?;
-        self.waiting.remove(&id)
     }
 }
 
@@ -187,14 +185,13 @@ impl Shared {
             }
             let took = priority::time().saturating_sub(start);
             let mut work = self.lock();
-            work.running.remove(&sequence.id);
             // What was given up says nothing of the others.
             if let Some(constraint) = sequence.state.constraint_aside()
                 && sequence.end.is_ok()
             {
                 work.turns.count(constraint, took);
             }
-            work.done.push(sequence);
+            work.tasks.insert(sequence.id, Task::Done(sequence));
             drop(work);
             self.done.notify_all();
         }
@@ -207,8 +204,10 @@ impl Shared {
             if work.has_ended {
                 return None;
             }
-            if let Some(sequence) = work.next() {
-                work.running.insert(sequence.id, sequence.state.canceller());
+            if let Some(id) = work.turns.next()
+                && let Some(Task::Waiting(sequence)) = work.tasks.remove(&id)
+            {
+                work.tasks.insert(id, Task::Running(sequence.state.canceller()));
                 return Some(sequence);
             }
             work = self.to_do.wait(work).unwrap_or_else(PoisonError::into_inner);

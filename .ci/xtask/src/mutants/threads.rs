@@ -75,7 +75,7 @@ const MUTANTS: [Mutant; 18] = [
         test: "every_reader_gets_each_token",
         edits: &[Edit {
             file: STREAM,
-            from: "        if was_behind {\n            self.doorbell.ring();\n        }\n",
+            from: "        if was_behind {\n            self.cancel.wake();\n        }\n",
             to: "        let _ = was_behind;\n",
         }],
     },
@@ -84,8 +84,8 @@ const MUTANTS: [Mutant; 18] = [
         test: "every_reader_gets_each_token",
         edits: &[Edit {
             file: STREAM,
-            from: "        let item = state.items.pop_front();\n        drop(state);\n        if was_behind {\n            self.doorbell.ring();\n        }\n        item",
-            to: "        drop(state);\n        if was_behind {\n            self.doorbell.ring();\n        }\n        self.lock().items.pop_front()",
+            from: "        let item = state.items.pop_front();\n        drop(state);\n        if was_behind {\n            self.cancel.wake();\n        }\n        item",
+            to: "        drop(state);\n        if was_behind {\n            self.cancel.wake();\n        }\n        self.lock().items.pop_front()",
         }],
     },
     Mutant {
@@ -102,7 +102,7 @@ const MUTANTS: [Mutant; 18] = [
         test: "who_joins_need_not_read",
         edits: &[Edit {
             file: STREAM,
-            from: "        // The sequences may be paused because the stream was full.\n        self.channel.doorbell.ring();\n",
+            from: "        // The sequences may be paused because the stream was full.\n        self.channel.cancel.wake();\n",
             to: "",
         }],
     },
@@ -120,7 +120,7 @@ const MUTANTS: [Mutant; 18] = [
         test: "a_job_that_is_dropped_makes_room",
         edits: &[Edit {
             file: STREAM,
-            from: "        if !self.channel.lock().ended {\n            self.cancel.cancel();\n        }\n",
+            from: "        if !self.channel.lock().ended {\n            self.channel.cancel.cancel();\n        }\n",
             to: "",
         }],
     },
@@ -138,8 +138,8 @@ const MUTANTS: [Mutant; 18] = [
         test: "a_cancelled_job_makes_room",
         edits: &[Edit {
             file: CANCEL,
-            from: "        if !self.cancelled.swap(true, Ordering::Relaxed) {\n            self.doorbell.ring();\n        }",
-            to: "        self.doorbell.ring();\n        self.cancelled.store(true, Ordering::Relaxed);",
+            from: "        if !self.cancelled.swap(true, Ordering::Relaxed) {\n            self.wake();\n        }",
+            to: "        self.wake();\n        self.cancelled.store(true, Ordering::Relaxed);",
         }],
     },
     Mutant {
