@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use super::holdings::{Holdings, SchedulerRef};
+use super::on_model::{ChunkInput, most_likely, with_caches};
 use super::outcome::{Outcome, outcomes, tokens};
 use super::record::hash_of;
 use super::{
-    Chunk, ChunkInput, Decision, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId,
+    Chunk, Decision, EngineConfig, Entry, Event, Plan, RecordedModel, Scheduler, SequenceId,
 };
 use crate::adapter::Adapter;
 use crate::error::{DeviceError, Error, RequestError, Result, ServiceError};
@@ -22,9 +23,9 @@ use crate::panics;
 ///
 /// Other KV caches and engines of the same model may need its blocks, and take them between two
 /// steps: those that it does not need first.
-pub struct Engine<'m, F: Forward = Model> {
-    model: &'m F,
-    holdings: Arc<RwLock<Holdings<F::Memory>>>,
+pub struct Engine<'m> {
+    model: &'m Model,
+    holdings: Arc<RwLock<Holdings>>,
     id: LenderId,
     /// The most blocks, and the most for draft tokens, as far as the caller knows.
     most_blocks: (usize, usize),
@@ -57,16 +58,16 @@ enum Rows {
     MostLikely(Vec<MostLikely>),
 }
 
-impl<'m, F: Forward> Engine<'m, F> {
+impl<'m> Engine<'m> {
     /// An engine without sequences, whose blocks come from the model's pool.
-    pub fn new(model: &'m F, config: EngineConfig) -> Self {
-        let pool = model.pool();
-        let mut scheduler = if model.is_paged() {
+    pub fn new(model: &'m Model, config: EngineConfig) -> Self {
+        let pool = model.kv_pool();
+        let mut scheduler = if pool.is_paged() {
             Scheduler::with_pool(config, BLOCK, pool.clone())
         } else {
             Scheduler::contiguous(config, BLOCK, pool.clone())
         };
-        if let Some(window) = model.window() {
+        if let Some(window) = model.config().window() {
             scheduler = scheduler.with_window(window);
         }
         if let Some(most) = model.most_drafted() {
@@ -91,16 +92,16 @@ impl<'m, F: Forward> Engine<'m, F> {
     }
 
     /// The model.
-    pub fn model(&self) -> &'m F {
+    pub fn model(&self) -> &'m Model {
         self.model
     }
 
     /// The scheduler, to look at.
-    pub fn scheduler(&self) -> SchedulerRef<'_, F::Memory> {
+    pub fn scheduler(&self) -> SchedulerRef<'_> {
         SchedulerRef(self.holdings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, Holdings<F::Memory>> {
+    fn change(&self) -> RwLockWriteGuard<'_, Holdings> {
         self.holdings.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -222,7 +223,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// Keeps a record from now on, for [`take_record`](Self::take_record).
     pub fn keep_record(&mut self) {
         // Before the lock: its pass takes memory, and may need what this engine can lend.
-        let model = Some(self.model.describe());
+        let model = Some(RecordedModel::of(self.model));
         let mut holdings = self.change();
         let (config, blocks) = (holdings.scheduler.config(), holdings.scheduler.blocks());
         let (block_size, max_blocks) = (blocks.block_size(), blocks.max_blocks());
@@ -240,7 +241,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// The memory of the blocks of a sequence, in bytes.
     pub fn kv_cache_bytes(&self, id: SequenceId) -> usize {
         let blocks = self.scheduler().table(id).map_or(0, BlockTable::blocks_of_memory);
-        blocks * self.model.pool().block_bytes()
+        blocks * self.model.kv_pool().block_bytes()
     }
 
     /// Plans a step and runs it. Returns the plan, and what it did for each sequence that has new
@@ -273,7 +274,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// Plans a step, and takes the memory for it. Returns the plan, and which sequences fail since
     /// the machine has too little memory.
     fn plan(&self) -> (Plan, Vec<(SequenceId, Error)>) {
-        let turn = self.model.pool().turn(Some(self.id));
+        let turn = self.model.kv_pool().turn(Some(self.id));
         let mut holdings = self.change();
         let (mut plan, mut failed) = holdings.plan(&turn, self.most_blocks);
         if let Some((_, blocks)) = holdings.scheduler.shortage()
@@ -297,7 +298,7 @@ impl<'m, F: Forward> Engine<'m, F> {
         let Some((id, blocks)) = shortage else {
             return Vec::new();
         };
-        let pool = self.model.pool();
+        let pool = self.model.kv_pool();
         kv::pause();
         let (pauses, change) = self.pauses;
         let is_choosing = |decision: &Decision| matches!(decision, Decision::Choosing { .. });
@@ -401,13 +402,15 @@ impl<'m, F: Forward> Engine<'m, F> {
         }
     }
 
-    fn compute(&self, chunks: &[Chunk], inputs: &mut [ChunkInput<F::Memory>]) -> Result<Rows> {
+    fn compute(&self, chunks: &[Chunk], inputs: &mut [ChunkInput]) -> Result<Rows> {
+        #[cfg(test)]
+        tests::use_device(inputs);
         if self.wants_tokens_only(chunks)
-            && let Some(tokens) = self.model.most_likely(inputs)
+            && let Some(tokens) = most_likely(self.model, inputs)
         {
             return tokens.map(Rows::MostLikely);
         }
-        self.model.forward(inputs).map(Rows::Logits)
+        with_caches(self.model, inputs, |inputs| self.model.forward(inputs)).map(Rows::Logits)
     }
 
     /// Whether nobody looks at the logits of these chunks: no record is kept, and each that has some
@@ -421,7 +424,7 @@ impl<'m, F: Forward> Engine<'m, F> {
 
     /// The tokens of each chunk, and the block table of its sequence, which nothing else touches
     /// during the pass.
-    fn take_inputs(&self, chunks: &[Chunk]) -> Vec<ChunkInput<F::Memory>> {
+    fn take_inputs(&self, chunks: &[Chunk]) -> Vec<ChunkInput> {
         let mut holdings = self.change();
         let input = |chunk: &Chunk| ChunkInput {
             tokens: holdings.scheduler.tokens_of(chunk),
