@@ -118,12 +118,12 @@ pub struct TokenOutput {
     pub token_id: u32,
     /// Its index among the generated tokens, from 0.
     pub index: usize,
+    // ANCHOR_END: token_output
     /// Its log-probability, if requested.
     pub logprob: Option<f32>,
     /// The most likely tokens and their log-probabilities, best first: as many as requested.
     pub top_logprobs: Vec<(u32, f32)>,
 }
-// ANCHOR_END: token_output
 
 impl TokenOutput {
     /// A token that is not yet decoded to text.
