@@ -13,7 +13,7 @@ use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
 use slowburn::kv::KvCache;
 use slowburn::model::Input;
 use slowburn::model::Model;
-use slowburn::sampling::{Sampler, SamplingParams};
+use slowburn::sampling::{Rules, SamplingParams};
 use slowburn::{Error, RequestError, ServiceError};
 
 fn small(device: &OpenDevice) -> Model {
@@ -267,8 +267,8 @@ fn a_rule_that_panics_ends_its_own_sequence() {
     let rule = |_: &mut [f32], _: &[u32], output: &[u32]| {
         assert!(output.len() < 2, "this rule is wrong");
     };
-    let sampler = Sampler::new(&on.sampling).unwrap().with_rule(Arc::new(rule));
-    let bad = batch.join_with_sampler(&some_ids(4, 0), &on, sampler).unwrap();
+    let rules = Rules(vec![Arc::new(rule)]);
+    let bad = batch.join(&some_ids(4, 0), &Options { rules, ..on.clone() }).unwrap();
     let good = batch.join(&some_ids(7, 1), &on).unwrap();
     let mut ends = Vec::new();
     while !batch.is_empty() {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use slowburn::Result;
-use slowburn::engine::{Forward, RecordedModel};
+use slowburn::engine::RecordedModel;
 use slowburn::generate::{self, Batch, Event, Options};
 use slowburn::grammar::Grammars;
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
@@ -124,7 +124,7 @@ fn a_stub_has_logits_and_no_weights() {
     assert!(model.weight_formats().is_empty() && model.attention(&[0]).unwrap().is_empty());
     assert_eq!(model.trace(&[0]).unwrap(), None);
     // The record of a run is that of a build without Burn.
-    let RecordedModel { shape, logits, .. } = model.describe();
+    let RecordedModel { shape, logits, .. } = RecordedModel::of(&model);
     let recorded = RecordedModel { shape, logits, ..RecordedModel::default() };
-    assert_eq!(model.describe(), recorded);
+    assert_eq!(RecordedModel::of(&model), recorded);
 }

@@ -5,12 +5,12 @@ use std::sync::RwLockReadGuard;
 
 use super::{Entry, Plan, Scheduler, SequenceId};
 use crate::error::Error;
-use crate::kv::{KvMemory, Lender, Memory, Turn};
+use crate::kv::{KvMemory, Lender, Turn};
 
 /// What an engine holds between two steps. It takes memory only in a turn of the pool.
 #[derive(Debug)]
-pub(super) struct Holdings<M: Memory> {
-    pub(super) scheduler: Scheduler<M>,
+pub(super) struct Holdings {
+    pub(super) scheduler: Scheduler<KvMemory>,
     /// Whether a step computes with blocks of sequences.
     pub(super) computes: bool,
     /// What has happened, where it is recorded.
@@ -18,17 +18,17 @@ pub(super) struct Holdings<M: Memory> {
 }
 
 /// The scheduler of an engine, to look at. Blocks of the engine cannot be had meanwhile.
-pub struct SchedulerRef<'a, M: Memory = KvMemory>(pub(super) RwLockReadGuard<'a, Holdings<M>>);
+pub struct SchedulerRef<'a>(pub(super) RwLockReadGuard<'a, Holdings>);
 
-impl<M: Memory> Deref for SchedulerRef<'_, M> {
-    type Target = Scheduler<M>;
+impl Deref for SchedulerRef<'_> {
+    type Target = Scheduler<KvMemory>;
 
-    fn deref(&self) -> &Scheduler<M> {
+    fn deref(&self) -> &Self::Target {
         &self.0.scheduler
     }
 }
 
-impl<M: Memory> Holdings<M> {
+impl Holdings {
     /// How many blocks may hold something, and how many before other prefix caches give up any.
     fn limits(&self) -> (usize, usize) {
         let blocks = self.scheduler.blocks();
@@ -45,7 +45,7 @@ impl<M: Memory> Holdings<M> {
     /// sequences for which the machine has no memory.
     pub(super) fn plan(
         &mut self,
-        turn: &Turn<'_, M>,
+        turn: &Turn<'_, KvMemory>,
         (most, most_idle): (usize, usize),
     ) -> (Plan, Vec<(SequenceId, Error)>) {
         let before = self.limits();
@@ -64,7 +64,7 @@ impl<M: Memory> Holdings<M> {
     }
 }
 
-impl<M: Memory> Lender for Holdings<M> {
+impl Lender for Holdings {
     fn evictable(&self) -> usize {
         self.scheduler.blocks().evictable()
     }

@@ -2,12 +2,11 @@
 //!
 //! A [`Scheduler`] turns its state and [`Event`]s into the [`Plan`] of a step. It has no clock, no
 //! thread and no randomness, so the same events always give the same plans, and you can replay them. An
-//! [`Engine`] carries a plan out with a network, of which it knows only the trait [`Forward`]. Neither knows
-//! about sampling: the engine hands you logits, and you hand it tokens.
+//! [`Engine`] carries a plan out with a model. Neither knows about sampling: the engine hands you logits, and
+//! you hand it tokens.
 
 mod config;
 mod event;
-mod forward;
 mod holdings;
 mod on_model;
 mod outcome;
@@ -23,7 +22,6 @@ mod step;
 
 pub use config::{EngineConfig, Policy};
 pub use event::{Event, SequenceId};
-pub use forward::{ChunkInput, Forward};
 pub use holdings::SchedulerRef;
 pub use outcome::Outcome;
 pub use plan::{Chunk, Decision, Plan};

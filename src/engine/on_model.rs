@@ -1,60 +1,50 @@
-//! The model as an engine sees it.
+//! How an engine computes with a model.
 
 use std::iter::zip;
 use std::mem;
+use std::sync::Arc;
 
-use super::{ChunkInput, Forward, RecordedModel};
-use crate::error::Result;
-use crate::kv::{KvCache, KvMemory, KvPool};
-use crate::model::{Input, Model};
+use crate::adapter::Adapter;
 #[cfg(feature = "cube")]
-use crate::{device::has_cubes, model::MostLikely};
+use crate::device::has_cubes;
+use crate::error::Result;
+use crate::kv::{BlockTable, KvCache, KvMemory};
+use crate::model::{Input, Logits, Model, MostLikely};
 
-impl Forward for Model {
-    type Memory = KvMemory;
+/// A chunk of a plan with what the network needs for it.
+pub(super) struct ChunkInput {
+    /// The new tokens.
+    pub(super) tokens: Vec<u32>,
+    /// The keys and values of the tokens before them, to which theirs are appended. It has the blocks for
+    /// them already.
+    pub(super) table: BlockTable<KvMemory>,
+    /// What changes the network for this sequence.
+    pub(super) adapter: Option<Arc<Adapter>>,
+    /// Which of their logits are wanted.
+    pub(super) logits: Logits,
+}
 
-    fn pool(&self) -> &KvPool {
-        self.kv_pool()
-    }
-
-    fn is_paged(&self) -> bool {
-        self.kv_pool().is_paged()
-    }
-
-    fn window(&self) -> Option<usize> {
-        self.config().window()
-    }
-
-    fn most_drafted(&self) -> Option<usize> {
-        self.most_drafted()
-    }
-
-    fn check_prompt(&self, prompt: &[u32]) -> Result<()> {
-        self.check_prompt(prompt)
-    }
-
-    fn forward(&self, chunks: &mut [ChunkInput<KvMemory>]) -> Result<Vec<Vec<f32>>> {
-        with_caches(self, chunks, |inputs| self.forward(inputs))
-    }
-
+/// The most likely token by each row of the requested logits. None where that costs as much as the logits; then
+/// nothing was computed.
+#[cfg_attr(not(feature = "cube"), allow(unused_variables))]
+pub(super) fn most_likely(
+    model: &Model,
+    chunks: &mut [ChunkInput],
+) -> Option<Result<Vec<MostLikely>>> {
     #[cfg(feature = "cube")]
-    fn most_likely(&self, chunks: &mut [ChunkInput<KvMemory>]) -> Option<Result<Vec<MostLikely>>> {
-        let has_cubes = self.device().is_some_and(has_cubes);
-        has_cubes.then(|| with_caches(self, chunks, |inputs| self.most_likely(inputs)))
+    if model.device().is_some_and(has_cubes) {
+        return Some(with_caches(model, chunks, |inputs| model.most_likely(inputs)));
     }
-
-    fn describe(&self) -> RecordedModel {
-        RecordedModel::of(self)
-    }
+    None
 }
 
 /// Runs `compute` with an input for each chunk, whose KV cache is its block table.
-fn with_caches<T>(
+pub(super) fn with_caches<T>(
     model: &Model,
-    chunks: &mut [ChunkInput<KvMemory>],
+    chunks: &mut [ChunkInput],
     compute: impl FnOnce(&mut [Input<'_>]) -> T,
 ) -> T {
-    let cache = |chunk: &mut ChunkInput<KvMemory>| {
+    let cache = |chunk: &mut ChunkInput| {
         KvCache::with_table(model.kv_pool(), mem::take(&mut chunk.table))
             .with_adapter(chunk.adapter.as_ref())
     };

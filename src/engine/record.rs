@@ -74,19 +74,6 @@ pub fn write_end(entries: usize, to: &mut dyn Write) -> io::Result<()> {
     write_record(&[Entry::End { entries }], to)
 }
 
-impl Entry {
-    /// The entry of these logits, one row or several of `[vocab]`.
-    pub(super) fn logits<'a>(id: SequenceId, logits: impl IntoIterator<Item = &'a f32>) -> Self {
-        Self::Logits { id, hash: hash_of(logits) }
-    }
-
-    /// The entry of these logits, `[vocab]` each, of the prompt tokens from `position` on.
-    pub(super) fn prompt_logits(id: SequenceId, position: usize, rows: &[Vec<f32>]) -> Self {
-        let hash = hash_of(rows.iter().flatten());
-        Self::PromptLogits { id, position, hash }
-    }
-}
-
 fn all() -> usize {
     usize::MAX
 }

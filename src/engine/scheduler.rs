@@ -1,6 +1,6 @@
 //! The scheduler: state and events in, the plan of a step out.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::sequence::{Sequence, State};
@@ -264,16 +264,7 @@ impl<M: Memory> Scheduler<M> {
             tokens: prompt,
             max_length,
             chunk: chunk.max(1),
-            salt: 0,
-            table: BlockTable::default(),
-            state: State::Waiting,
-            was_admitted: false,
-            has_computed: false,
-            cached: 0,
-            preemptions: 0,
-            last_step: 0,
-            draft: Vec::new(),
-            unchecked: VecDeque::new(),
+            ..Sequence::default()
         };
         self.sequences.insert(id, sequence);
         self.queued.insert(id);

@@ -7,7 +7,7 @@ use crate::kv::{BlockManager, BlockTable, Extension, Memory};
 use crate::model::Logits;
 
 /// What a scheduler knows of a sequence.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Sequence<M: Memory> {
     /// The prompt, and what was sampled.
     pub(super) tokens: Vec<u32>,
@@ -39,8 +39,9 @@ pub(super) struct Sequence<M: Memory> {
     pub(super) unchecked: VecDeque<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
+    #[default]
     Waiting,
     Running,
     Paused,

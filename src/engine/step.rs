@@ -1,21 +1,20 @@
 //! The engine: carries out the plans of a scheduler on a model.
 
-mod rows;
-
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use super::holdings::{Holdings, SchedulerRef};
+use super::on_model::{ChunkInput, most_likely, with_caches};
 use super::outcome::{Outcome, outcomes, tokens};
+use super::record::hash_of;
 use super::{
-    Chunk, ChunkInput, Decision, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId,
+    Chunk, Decision, EngineConfig, Entry, Event, Plan, RecordedModel, Scheduler, SequenceId,
 };
 use crate::adapter::Adapter;
 use crate::error::{DeviceError, Error, RequestError, Result, ServiceError};
 use crate::kv::{self, BLOCK, BlockTable, Lender, LenderId};
-use crate::model::Model;
+use crate::model::{Logits, Model, MostLikely};
 use crate::panics;
-use rows::Rows;
 
 /// A model, and a scheduler that hands out its memory for keys and values.
 ///
@@ -24,14 +23,12 @@ use rows::Rows;
 ///
 /// Other KV caches and engines of the same model may need its blocks, and take them between two
 /// steps: those that it does not need first.
-pub struct Engine<'m, F: Forward = Model> {
-    model: &'m F,
-    holdings: Arc<RwLock<Holdings<F::Memory>>>,
+pub struct Engine<'m> {
+    model: &'m Model,
+    holdings: Arc<RwLock<Holdings>>,
     id: LenderId,
-    /// The most blocks, as far as the caller knows.
-    most_blocks: usize,
-    /// The most blocks for draft tokens, as far as the caller knows.
-    most_idle: usize,
+    /// The most blocks, and the most for draft tokens, as far as the caller knows.
+    most_blocks: (usize, usize),
     /// The pauses since the memory of the pool changed, and which change that was.
     pauses: (u32, u64),
     most_pauses: u32,
@@ -54,23 +51,28 @@ enum PassEnd {
     Lost(Error),
 }
 
-impl<'m, F: Forward> Engine<'m, F> {
+/// What a pass computed of the tokens whose logits were wanted, in order.
+enum Rows {
+    /// `[vocab]` each.
+    Logits(Vec<Vec<f32>>),
+    MostLikely(Vec<MostLikely>),
+}
+
+impl<'m> Engine<'m> {
     /// An engine without sequences, whose blocks come from the model's pool.
-    pub fn new(model: &'m F, config: EngineConfig) -> Self {
-        let pool = model.pool();
-        let scheduler = if model.is_paged() {
+    pub fn new(model: &'m Model, config: EngineConfig) -> Self {
+        let pool = model.kv_pool();
+        let mut scheduler = if pool.is_paged() {
             Scheduler::with_pool(config, BLOCK, pool.clone())
         } else {
             Scheduler::contiguous(config, BLOCK, pool.clone())
         };
-        let scheduler = match model.window() {
-            Some(window) => scheduler.with_window(window),
-            None => scheduler,
-        };
-        let scheduler = match model.most_drafted() {
-            Some(most) => scheduler.with_states(most),
-            None => scheduler,
-        };
+        if let Some(window) = model.config().window() {
+            scheduler = scheduler.with_window(window);
+        }
+        if let Some(most) = model.most_drafted() {
+            scheduler = scheduler.with_states(most);
+        }
         let holdings = Holdings { scheduler, computes: false, record: None };
         let holdings = Arc::new(RwLock::new(holdings));
         let lender: Arc<RwLock<dyn Lender>> = Arc::clone(&holdings) as _;
@@ -79,8 +81,7 @@ impl<'m, F: Forward> Engine<'m, F> {
             model,
             holdings,
             id,
-            most_blocks: usize::MAX,
-            most_idle: usize::MAX,
+            most_blocks: (usize::MAX, usize::MAX),
             pauses: (0, 0),
             most_pauses: kv::MOST_PAUSES,
             suspects: HashMap::new(),
@@ -91,16 +92,16 @@ impl<'m, F: Forward> Engine<'m, F> {
     }
 
     /// The model.
-    pub fn model(&self) -> &'m F {
+    pub fn model(&self) -> &'m Model {
         self.model
     }
 
     /// The scheduler, to look at.
-    pub fn scheduler(&self) -> SchedulerRef<'_, F::Memory> {
+    pub fn scheduler(&self) -> SchedulerRef<'_> {
         SchedulerRef(self.holdings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, Holdings<F::Memory>> {
+    fn change(&self) -> RwLockWriteGuard<'_, Holdings> {
         self.holdings.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -211,7 +212,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// up that are [asked for](Self::lend): what a record says of them. Draft tokens get none beyond
     /// `idle` blocks, as if the prefix caches of others held the rest.
     pub fn set_limit(&mut self, blocks: usize, idle: usize) {
-        (self.most_blocks, self.most_idle) = (blocks, idle);
+        self.most_blocks = (blocks, idle);
     }
 
     /// Gives up blocks, as for others.
@@ -222,7 +223,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// Keeps a record from now on, for [`take_record`](Self::take_record).
     pub fn keep_record(&mut self) {
         // Before the lock: its pass takes memory, and may need what this engine can lend.
-        let model = Some(self.model.describe());
+        let model = Some(RecordedModel::of(self.model));
         let mut holdings = self.change();
         let (config, blocks) = (holdings.scheduler.config(), holdings.scheduler.blocks());
         let (block_size, max_blocks) = (blocks.block_size(), blocks.max_blocks());
@@ -240,7 +241,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// The memory of the blocks of a sequence, in bytes.
     pub fn kv_cache_bytes(&self, id: SequenceId) -> usize {
         let blocks = self.scheduler().table(id).map_or(0, BlockTable::blocks_of_memory);
-        blocks * self.model.pool().block_bytes()
+        blocks * self.model.kv_pool().block_bytes()
     }
 
     /// Plans a step and runs it. Returns the plan, and what it did for each sequence that has new
@@ -273,14 +274,14 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// Plans a step, and takes the memory for it. Returns the plan, and which sequences fail since
     /// the machine has too little memory.
     fn plan(&self) -> (Plan, Vec<(SequenceId, Error)>) {
-        let turn = self.model.pool().turn(Some(self.id));
+        let turn = self.model.kv_pool().turn(Some(self.id));
         let mut holdings = self.change();
-        let (mut plan, mut failed) = holdings.plan(&turn, (self.most_blocks, self.most_idle));
+        let (mut plan, mut failed) = holdings.plan(&turn, self.most_blocks);
         if let Some((_, blocks)) = holdings.scheduler.shortage()
             && turn.make_room(blocks)
         {
             let before = plan.decisions;
-            (plan, failed) = holdings.plan(&turn, (self.most_blocks, self.most_idle));
+            (plan, failed) = holdings.plan(&turn, self.most_blocks);
             plan.decisions.splice(0..0, before);
         }
         // What another engine had to lend is being looked at: the next step tries again.
@@ -297,7 +298,7 @@ impl<'m, F: Forward> Engine<'m, F> {
         let Some((id, blocks)) = shortage else {
             return Vec::new();
         };
-        let pool = self.model.pool();
+        let pool = self.model.kv_pool();
         kv::pause();
         let (pauses, change) = self.pauses;
         let is_choosing = |decision: &Decision| matches!(decision, Decision::Choosing { .. });
@@ -317,14 +318,17 @@ impl<'m, F: Forward> Engine<'m, F> {
         let mut holdings = self.change();
         holdings.computes = false;
         if holdings.record.is_some() {
-            holdings.note(outcomes.iter().filter_map(|(id, outcome)| match outcome {
-                Outcome::Logits(logits) => Some(Entry::logits(*id, logits)),
+            holdings.note(outcomes.iter().filter_map(|&(id, ref outcome)| match outcome {
+                Outcome::Logits(logits) => Some(Entry::Logits { id, hash: hash_of(logits) }),
                 Outcome::MostLikely(_) => None, // only where no record is kept
-                Outcome::Checked { rows, .. } => Some(Entry::logits(*id, rows.iter().flatten())),
-                Outcome::PromptLogits { position, rows } => {
-                    Some(Entry::prompt_logits(*id, *position, rows))
+                Outcome::Checked { rows, .. } => {
+                    Some(Entry::Logits { id, hash: hash_of(rows.iter().flatten()) })
                 }
-                Outcome::Failed(_) => Some(Entry::Failed { id: *id }),
+                &Outcome::PromptLogits { position, ref rows } => {
+                    let hash = hash_of(rows.iter().flatten());
+                    Some(Entry::PromptLogits { id, position, hash })
+                }
+                Outcome::Failed(_) => Some(Entry::Failed { id }),
             }));
         }
     }
@@ -398,9 +402,29 @@ impl<'m, F: Forward> Engine<'m, F> {
         }
     }
 
+    fn compute(&self, chunks: &[Chunk], inputs: &mut [ChunkInput]) -> Result<Rows> {
+        #[cfg(test)]
+        tests::use_device(inputs);
+        if self.wants_tokens_only(chunks)
+            && let Some(tokens) = most_likely(self.model, inputs)
+        {
+            return tokens.map(Rows::MostLikely);
+        }
+        with_caches(self.model, inputs, |inputs| self.model.forward(inputs)).map(Rows::Logits)
+    }
+
+    /// Whether nobody looks at the logits of these chunks: no record is kept, and each that has some
+    /// belongs to a greedy sequence without draft tokens.
+    fn wants_tokens_only(&self, chunks: &[Chunk]) -> bool {
+        let is_one = |chunk: &Chunk| chunk.logits == Logits::Last && chunk.drafted == 0;
+        let is_greedy = |chunk: &Chunk| is_one(chunk) && self.greedy.contains(&chunk.id);
+        chunks.iter().all(|chunk| chunk.logits == Logits::None || is_greedy(chunk))
+            && self.scheduler().0.record.is_none()
+    }
+
     /// The tokens of each chunk, and the block table of its sequence, which nothing else touches
     /// during the pass.
-    fn take_inputs(&self, chunks: &[Chunk]) -> Vec<ChunkInput<F::Memory>> {
+    fn take_inputs(&self, chunks: &[Chunk]) -> Vec<ChunkInput> {
         let mut holdings = self.change();
         let input = |chunk: &Chunk| ChunkInput {
             tokens: holdings.scheduler.tokens_of(chunk),

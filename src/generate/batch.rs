@@ -2,10 +2,11 @@
 //! a step, and one more for each draft token that is accepted.
 
 mod aside;
-mod sequence_step;
+mod sequence;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
@@ -17,10 +18,10 @@ use crate::engine::{Engine, EngineConfig, Entry, Outcome, Plan, SchedulerRef, Se
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::panics;
-use crate::sampling::{Sampler, TokenLogprobs};
+use crate::sampling::TokenLogprobs;
 use crate::speculation::{Speculation, Speculator};
 use aside::Aside;
-use sequence_step::SequenceStep;
+use sequence::Sequence;
 
 /// Sequences in progress. They may join or leave between any two steps, and do not affect each
 /// other's tokens: each has its own sampler, seed and limits. On the CPU, the logits of a sequence
@@ -55,10 +56,10 @@ use sequence_step::SequenceStep;
 /// ```
 pub struct Batch<'m> {
     engine: Engine<'m>,
-    sequences: BTreeMap<SequenceId, SequenceState>,
+    /// But for those whose tokens are being chosen.
+    sequences: BTreeMap<SequenceId, Sequence>,
     /// How sequences speculate that join from now on.
     speculation: Option<Speculation>,
-    speculators: BTreeMap<SequenceId, Speculator>,
     /// Those that got tokens in the last step, and go on.
     decoding: Vec<SequenceId>,
     /// Those that are complete, and leave in the next step.
@@ -120,7 +121,6 @@ impl<'m> Batch<'m> {
             engine: Engine::new(model, config),
             sequences: BTreeMap::new(),
             speculation: None,
-            speculators: BTreeMap::new(),
             decoding: Vec::new(),
             finished: Vec::new(),
             plan: Plan::default(),
@@ -150,9 +150,9 @@ impl<'m> Batch<'m> {
 
     /// Gives a sequence draft tokens from `speculator`.
     pub fn speculate(&mut self, id: SequenceId, speculator: Speculator) {
-        if self.sequences.contains_key(&id) {
+        if let Some(sequence) = self.sequences.get_mut(&id) {
             self.engine.set_greedy(id, false);
-            self.speculators.insert(id, speculator);
+            sequence.speculator = Some(speculator);
         }
     }
 
@@ -163,35 +163,19 @@ impl<'m> Batch<'m> {
     /// A prompt that [`Model::check_prompt`] rejects, parameters out of range, more tokens than the
     /// budget of the KV caches could ever hold, a draft model with another vocabulary, an adapter of another model.
     pub fn join(&mut self, prompt: &[u32], options: &Options) -> Result<SequenceId> {
-        self.join_with_sampler(prompt, options, Sampler::new(&options.sampling)?)
-    }
-
-    /// As [`join`](Self::join), but with `sampler`, which may hold custom rules, instead of
-    /// `options.sampling`.
-    ///
-    /// # Errors
-    /// A prompt that [`Model::check_prompt`] rejects, more tokens than the budget of the KV caches
-    /// could ever hold, a draft model with another vocabulary.
-    pub fn join_with_sampler(
-        &mut self,
-        prompt: &[u32],
-        options: &Options,
-        sampler: Sampler,
-    ) -> Result<SequenceId> {
         let model = self.engine.model();
-        let state = SequenceState::with_sampler(model, prompt, options, sampler)?;
-        if self.chooses_aside && state.is_constrained() && self.aside.is_none() {
+        let state = SequenceState::in_batch(model, prompt, options)?;
+        let is_constrained = state.sampler.constraint().is_some();
+        if self.chooses_aside && is_constrained && self.aside.is_none() {
             // Where the system starts no thread, this one does the work.
             self.aside = Aside::new().ok();
         }
-        let speculator = match &self.speculation {
-            // It would follow the constraint too, in this thread.
-            Some(speculation) if self.aside.is_some() && state.is_constrained() => {
-                Some(speculation.without_model().start(model)?)
-            }
-            Some(speculation) => Some(speculation.start(model)?),
-            None => None,
-        };
+        let speculation = self.speculation.as_ref().map(|speculation| match &self.aside {
+            // A draft model would follow the constraint too, in this thread.
+            Some(_) if is_constrained => speculation.without_model(),
+            _ => speculation.clone(),
+        });
+        let speculator = speculation.map(|speculation| speculation.start(model)).transpose()?;
         let tokens = state.tokens_left();
         let scores = options.prompt_logprobs.is_some();
         let most = if scores { CHUNK } else { usize::MAX };
@@ -210,8 +194,7 @@ impl<'m> Batch<'m> {
             let is_held = self.constrained.values().any(|texts| texts.held.contains(&id));
             self.engine.set_paused(id, is_held);
         }
-        self.sequences.insert(id, state);
-        self.speculators.extend(speculator.map(|speculator| (id, speculator)));
+        self.sequences.insert(id, Sequence::new(id, state, speculator));
         Ok(id)
     }
 
@@ -266,21 +249,21 @@ impl<'m> Batch<'m> {
     /// Asks for draft tokens for those that decode in the next step. Not where it reads prompts, which
     /// come first. A draft model reads no more of the texts in a step than the model does.
     fn propose(&mut self) {
-        let decoding = std::mem::take(&mut self.decoding);
-        if self.speculators.is_empty() || self.scheduler().reads_prompts() {
+        let decoding = mem::take(&mut self.decoding);
+        if decoding.is_empty() || self.scheduler().reads_prompts() {
             return;
         }
         let mut unread = self.scheduler().config().step_tokens();
         let mut room = unread.saturating_sub(self.scheduler().running());
         for id in &decoding {
-            let (Some(speculator), Some(state)) =
-                (self.speculators.get_mut(id), self.sequences.get(id))
+            let Some(Sequence { state, speculator: Some(speculator), .. }) =
+                self.sequences.get_mut(id)
             else {
                 continue;
             };
             // The last token of a text is sampled from the row before it, and never read.
             let most = state.tokens_left().saturating_sub(1).min(room);
-            let is_aside = self.aside.is_some() && state.is_constrained();
+            let is_aside = self.aside.is_some() && state.sampler.constraint().is_some();
             let most = if is_aside { most.min(AHEAD) } else { most };
             let sequences = decoding.len();
             let propose = || speculator.propose_within(&mut unread, &state.text(), most, sequences);
@@ -296,8 +279,8 @@ impl<'m> Batch<'m> {
 
     /// Ends a sequence after its first `tokens` tokens.
     fn stop_after(&mut self, id: SequenceId, tokens: usize) {
-        if let Some(state) = self.sequences.get_mut(&id) {
-            state.stop_after(tokens);
+        if let Some(sequence) = self.sequences.get_mut(&id) {
+            sequence.state.stop_after(tokens);
             if !self.finished.contains(&id) {
                 self.finished.push(id);
             }
@@ -319,19 +302,18 @@ impl<'m> Batch<'m> {
     ) -> Vec<(SequenceId, Vec<TokenOutput>, Result<()>)> {
         outcomes.sort_by_key(|(id, _)| *id);
         // Only these are touched: a step must not take longer because many others wait.
-        let mut steps: Vec<SequenceStep> = Vec::new();
+        let mut steps: Vec<Sequence> = Vec::new();
         for (id, outcome) in outcomes {
             if steps.last().is_none_or(|step| step.id != id) {
-                let state = match self.sequences.remove(&id) {
-                    Some(state) => state,
+                steps.push(match self.sequences.remove(&id) {
+                    Some(step) => step,
                     None if matches!(outcome, Outcome::Failed(_)) => match self.take_back(id) {
-                        Some(state) => state,
+                        Some(step) => step,
                         None => continue,
                     },
                     // It was preempted and computed again, and its token is being chosen already.
                     None => continue,
-                };
-                steps.push(SequenceStep::new(id, state, self.speculators.remove(&id)));
+                });
             }
             if let Some(step) = steps.last_mut() {
                 step.outcomes.push(outcome);
@@ -347,9 +329,9 @@ impl<'m> Batch<'m> {
                 aside.wait(IDLE);
             }
         }
-        steps.iter_mut().filter(|step| step.state.has_rules()).for_each(SequenceStep::take);
+        steps.iter_mut().filter(|step| step.state.sampler.has_rules()).for_each(Sequence::take);
         // Of those, nothing is left to take.
-        self.engine.model().for_each_of(&mut steps, SequenceStep::take);
+        self.engine.model().for_each_of(&mut steps, Sequence::take);
 
         let patience = (pass / SHARE).clamp(LEAST_WAIT, MOST_WAIT);
         steps.extend(self.chosen_aside(&handed, patience));
@@ -358,14 +340,13 @@ impl<'m> Batch<'m> {
     }
 
     /// Those whose tokens were chosen aside. Waits for `these` as long as there is patience.
-    fn chosen_aside(&self, these: &[SequenceId], patience: Duration) -> Vec<SequenceStep> {
+    fn chosen_aside(&self, these: &[SequenceId], patience: Duration) -> Vec<Sequence> {
         self.aside.as_ref().map_or_else(Vec::new, |aside| aside.finish(these, patience))
     }
 
     /// Takes a sequence back whose token is being chosen aside.
-    fn take_back(&mut self, id: SequenceId) -> Option<SequenceState> {
-        let SequenceStep { state, .. } = self.aside.as_ref()?.take_back(id)?;
-        Some(state)
+    fn take_back(&mut self, id: SequenceId) -> Option<Sequence> {
+        self.aside.as_ref()?.take_back(id)
     }
 
     /// Lets those begin that need not wait for others under their constraint.
@@ -377,14 +358,8 @@ impl<'m> Batch<'m> {
         // Enough for all threads, and not more than a part of what may be admitted: that is for others.
         let most_of_one = (config.max_running / 8).clamp(1, 2 * aside.threads());
         let most_of_all = (config.max_admitted / 2).max(1);
-        let is_slow = |(id, of): (&ConstraintId, &Texts)| {
-            if aside.is_fast(*id) {
-                0
-            } else {
-                of.begun.len()
-            }
-        };
-        let mut slow: usize = self.constrained.iter().map(is_slow).sum();
+        let slow = self.constrained.iter().filter(|(constraint, _)| !aside.is_fast(**constraint));
+        let mut slow: usize = slow.map(|(_, texts)| texts.begun.len()).sum();
         for (constraint, texts) in &mut self.constrained {
             let is_fast = aside.is_fast(*constraint);
             // Also of a fast one, few begin in a step, and none where some wait for a thread already.
@@ -401,24 +376,21 @@ impl<'m> Batch<'m> {
     }
 
     /// Takes in the tokens that were chosen.
-    fn settle(
-        &mut self,
-        steps: Vec<SequenceStep>,
-    ) -> Vec<(SequenceId, Vec<TokenOutput>, Result<()>)> {
+    fn settle(&mut self, steps: Vec<Sequence>) -> Vec<(SequenceId, Vec<TokenOutput>, Result<()>)> {
         let mut tokens = Vec::new();
-        for step in steps {
+        for mut step in steps {
             self.drafted.extend(step.drafted().map(|drafted| (step.id, drafted)));
             if step.state.is_finished() {
                 self.finished.push(step.id);
             } else if !step.sampled.is_empty() {
                 self.decoding.push(step.id);
             }
-            for token in step.sampled {
+            for token in step.sampled.drain(..) {
                 self.engine.push(step.id, token);
             }
-            self.speculators.extend(step.speculator.map(|speculator| (step.id, speculator)));
-            self.sequences.insert(step.id, step.state);
-            tokens.push((step.id, step.tokens, step.end));
+            let end = mem::replace(&mut step.end, Ok(()));
+            tokens.push((step.id, mem::take(&mut step.tokens), end));
+            self.sequences.insert(step.id, step);
         }
         if self.constrained.values().any(|texts| !texts.held.is_empty()) {
             self.begin_held();
@@ -427,7 +399,7 @@ impl<'m> Batch<'m> {
     }
 
     fn remove_finished(&mut self) -> Vec<(SequenceId, Event)> {
-        let finished = std::mem::take(&mut self.finished);
+        let finished = mem::take(&mut self.finished);
         let end = |id| Some((id, Event::Finished(self.leave(id)?)));
         finished.into_iter().filter_map(end).collect()
     }
@@ -437,12 +409,10 @@ impl<'m> Batch<'m> {
     pub fn leave(&mut self, id: SequenceId) -> Option<Generation> {
         // Also of one that is not there it remembers something.
         let aside = self.take_back(id);
-        let state = self.sequences.remove(&id).or(aside)?;
-        self.speculators.remove(&id);
-        let (cached_tokens, preemptions) = {
-            let scheduler = self.engine.scheduler();
-            (scheduler.cached_tokens(id), scheduler.preemptions(id))
-        };
+        let Sequence { state, .. } = self.sequences.remove(&id).or(aside)?;
+        let scheduler = self.engine.scheduler();
+        let (cached_tokens, preemptions) = (scheduler.cached_tokens(id), scheduler.preemptions(id));
+        drop(scheduler);
         let bytes = self.engine.kv_cache_bytes(id);
         self.engine.leave(id);
         if let Some(constraint) = state.constraint_aside() {
@@ -485,7 +455,7 @@ impl<'m> Batch<'m> {
     /// What [`Generation::prompt_logprobs`] of a sequence in the batch will hold, as far as its
     /// prompt is read.
     pub fn prompt_logprobs(&self, id: SequenceId) -> &[TokenLogprobs] {
-        self.sequences.get(&id).map_or(&[], SequenceState::prompt_logprobs)
+        self.sequences.get(&id).map_or(&[], |sequence| &sequence.state.prompt_logprobs)
     }
 
     /// Whether the next step has anything to do.

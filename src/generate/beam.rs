@@ -2,7 +2,7 @@
 
 use super::FinishReason;
 use super::score::check_finite;
-use super::token_limit::TokenLimit;
+use super::sequence_state::TokenLimit;
 use crate::error::{RequestError, Result};
 use crate::kv::KvCache;
 use crate::model::{Input, Model};

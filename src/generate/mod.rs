@@ -16,25 +16,24 @@ mod cached;
 mod divergence;
 #[cfg(feature = "burn")]
 mod embed;
-mod finish_reason;
 mod naive;
 mod repetition;
 mod score;
 mod sequence_state;
 mod speculated;
 mod streaming;
-pub(crate) mod token_limit;
-mod token_output;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+use serde::Serialize;
 
 use crate::adapter::Adapter;
 use crate::constrained::{Constraint, Reasoning};
 use crate::error::Result;
 use crate::model::Model;
 pub use crate::pretrained::Pooling;
-use crate::sampling::{SamplingParams, TokenLogprobs};
+use crate::sampling::{Rules, SamplingParams, TokenLogprobs};
 pub use batch::{Batch, Event};
 pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
@@ -42,13 +41,11 @@ pub use cached::cached;
 pub use divergence::{Divergence, divergence};
 #[cfg(feature = "burn")]
 pub use embed::{Embedder, embed};
-pub use finish_reason::FinishReason;
 pub use naive::naive;
 pub use repetition::{Repetition, repetition};
 pub use score::{Score, score};
 pub use speculated::speculated;
 pub use streaming::stream_text;
-pub use token_output::TokenOutput;
 
 /// How to generate: how many tokens, how each is sampled, and what else you want to know about them.
 #[derive(Debug, Clone)]
@@ -60,6 +57,8 @@ pub struct Options {
     pub chunk: usize,
     /// How each token is sampled.
     pub sampling: SamplingParams,
+    /// Rules of your own: see [`Sampler::with_rule`](crate::sampling::Sampler::with_rule).
+    pub rules: Rules,
     /// Continue after an end-of-sequence token, which is then a token like any other.
     pub ignore_eos: bool,
     /// Choose only tokens that keep the text inside a grammar. The text ends where nothing can continue
@@ -95,6 +94,7 @@ impl Default for Options {
             max_tokens: 256,
             chunk: 256,
             sampling: SamplingParams::default(),
+            rules: Rules::default(),
             ignore_eos: false,
             constraint: None,
             reasoning: None,
@@ -107,6 +107,39 @@ impl Default for Options {
     }
 }
 
+// ANCHOR: token_output
+/// A generated token. The concatenated texts of all tokens are the generated text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TokenOutput {
+    /// Its text: whole UTF-8. Empty where a token holds only a part of a character, whose text
+    /// comes with a later token, and for the part of a stop string.
+    pub token: String,
+    /// Its id.
+    pub token_id: u32,
+    /// Its index among the generated tokens, from 0.
+    pub index: usize,
+    // ANCHOR_END: token_output
+    /// Its log-probability, if requested.
+    pub logprob: Option<f32>,
+    /// The most likely tokens and their log-probabilities, best first: as many as requested.
+    pub top_logprobs: Vec<(u32, f32)>,
+}
+
+impl TokenOutput {
+    /// A token that is not yet decoded to text.
+    pub(crate) fn without_text(index: usize, id: u32, logprobs: Option<TokenLogprobs>) -> Self {
+        let logprob = logprobs.as_ref().map(|found| found.logprob);
+        let top_logprobs = logprobs.map(|found| found.top).unwrap_or_default();
+        Self {
+            token: String::new(),
+            token_id: id,
+            index,
+            logprob,
+            top_logprobs,
+        }
+    }
+}
+
 /// A token, as soon as it is chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen<'a> {
@@ -114,6 +147,30 @@ pub struct Chosen<'a> {
     pub token: &'a TokenOutput,
     /// The model's logits before any sampling rule, `[vocab]`.
     pub logits: &'a [f32],
+}
+
+/// Why a generation ended, without an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model chose an end-of-sequence token, or the constraint allows nothing else.
+    Eos,
+    /// The model chose one of the request's stop ids.
+    StopId(u32),
+    /// The model generated one of the request's stop strings.
+    StopString(String),
+    /// The output has the requested number of tokens.
+    Length,
+    /// Prompt and output fill the context.
+    Context,
+    /// The token callback asked to stop.
+    Stopped,
+    /// The request's deadline has passed.
+    Deadline,
+    /// The job was cancelled or dropped.
+    Cancelled,
+    /// The inference was shut down.
+    Shutdown,
 }
 
 /// The result of a generation.

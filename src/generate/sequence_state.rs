@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use sha2::{Digest, Sha256};
 
 use super::score::score_rows;
-use super::token_limit::TokenLimit;
 use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
 use crate::constrained::{Cancel, ConstraintId, Follower};
 use crate::error::{DeviceError, Error, RequestError, Result};
@@ -13,15 +12,47 @@ use crate::model::{Model, MostLikely};
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
 use crate::speculation::{Text, residual};
 
+/// The number of tokens that are left to generate, and the reason for the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TokenLimit {
+    pub(super) left: usize,
+    /// Whether the context length sets the limit, not the request.
+    is_context: bool,
+}
+
+impl TokenLimit {
+    /// The limit of a generation of up to `max_tokens` after `prompt`, within the context length.
+    ///
+    /// # Errors
+    /// A prompt that [`Model::check_prompt`] rejects.
+    pub(super) fn new(model: &Model, prompt: &[u32], max_tokens: usize) -> Result<Self> {
+        model.check_prompt(prompt)?;
+        let context = model.config().context_length - prompt.len();
+        Ok(Self {
+            left: max_tokens.min(context),
+            is_context: context < max_tokens,
+        })
+    }
+
+    /// The finish reason of a generation that reached the limit.
+    pub(super) fn reason(&self) -> FinishReason {
+        if self.is_context {
+            FinishReason::Context
+        } else {
+            FinishReason::Length
+        }
+    }
+}
+
 /// One generation in progress: samples tokens, keeps them, and decides when to stop.
 pub(super) struct SequenceState {
     /// The prompt, and behind it the generated tokens.
     tokens: Vec<u32>,
     /// How many of them are the prompt.
     prompt: usize,
-    sampler: Sampler,
+    pub(super) sampler: Sampler,
     logprobs: Vec<TokenLogprobs>,
-    prompt_logprobs: Vec<TokenLogprobs>,
+    pub(super) prompt_logprobs: Vec<TokenLogprobs>,
     limit: TokenLimit,
     finish_reason: Option<FinishReason>,
     end_ids: Vec<u32>,
@@ -66,33 +97,23 @@ impl SequenceState {
                 allowed: "left out of a loop for one sequence: call `generate::score`, or join a `Batch`",
             }.into());
         }
-        Self::with_sampler(model, prompt, options, Sampler::new(&options.sampling)?)
+        Self::in_batch(model, prompt, options)
     }
 
-    /// For a batch, and with `sampler` instead of `options.sampling`.
-    pub(super) fn with_sampler(
-        model: &Model,
-        prompt: &[u32],
-        options: &Options,
-        sampler: Sampler,
-    ) -> Result<Self> {
+    /// As [`new`](Self::new), for a batch.
+    pub(super) fn in_batch(model: &Model, prompt: &[u32], options: &Options) -> Result<Self> {
+        let mut sampler = Sampler::new(&options.sampling)?;
         let limit = TokenLimit::new(model, prompt, options.max_tokens)?;
         let vocab_size = model.config().vocab_size;
-        sampler.params().check_vocabulary(vocab_size)?;
-        let sampler = match &options.constraint {
-            None => sampler,
-            Some(constraint) => {
-                constraint.check_vocabulary(vocab_size)?;
-                sampler.with_constraint(constraint)
-            }
-        };
-        let sampler = match &options.reasoning {
-            None => sampler,
-            Some(reasoning) => {
-                reasoning.check_vocabulary(vocab_size)?;
-                sampler.with_reasoning(reasoning)
-            }
-        };
+        options.sampling.check_vocabulary(vocab_size)?;
+        if let Some(constraint) = &options.constraint {
+            constraint.check_vocabulary(vocab_size)?;
+            sampler = sampler.with_constraint(constraint);
+        }
+        if let Some(reasoning) = &options.reasoning {
+            reasoning.check_vocabulary(vocab_size)?;
+            sampler = sampler.with_reasoning(reasoning);
+        }
         let end_ids = if options.ignore_eos {
             Vec::new()
         } else {
@@ -101,7 +122,7 @@ impl SequenceState {
         Ok(Self {
             tokens: prompt.to_vec(),
             prompt: prompt.len(),
-            sampler,
+            sampler: options.rules.0.iter().cloned().fold(sampler, Sampler::with_rule),
             logprobs: Vec::new(),
             prompt_logprobs: Vec::new(),
             limit,
@@ -145,14 +166,9 @@ impl SequenceState {
         self.sampler.takes_most_likely() && self.hash.is_none() && !is_asked_for_more
     }
 
-    /// Whether a constraint says which tokens may come next.
-    pub(super) fn is_constrained(&self) -> bool {
-        self.sampler.constraint().is_some()
-    }
-
     /// The constraint whose masks are found aside: not where rules of the caller's own are asked, too.
     pub(super) fn constraint_aside(&self) -> Option<ConstraintId> {
-        let follower = self.sampler.constraint().filter(|_| !self.has_rules())?;
+        let follower = self.sampler.constraint().filter(|_| !self.sampler.has_rules())?;
         Some(follower.constraint().id())
     }
 
@@ -166,11 +182,6 @@ impl SequenceState {
     pub(super) fn look_ahead(&self, most: usize) {
         // An error ends the text when it gets there.
         let _ = self.sampler.forced(&self.tokens[self.prompt..], most.min(self.limit.left));
-    }
-
-    /// Whether sampling calls rules of the caller's own.
-    pub(super) fn has_rules(&self) -> bool {
-        self.sampler.has_rules()
     }
 
     /// As [`next_token`](Self::next_token), where the most likely token is known. The logits that
@@ -191,11 +202,6 @@ impl SequenceState {
         let targets = &self.tokens[1 + self.prompt_logprobs.len()..self.prompt];
         let top = self.prompt_top.unwrap_or(0);
         score_rows(rows, targets, top, &mut self.prompt_logprobs)
-    }
-
-    /// The scores of the prompt so far.
-    pub(super) fn prompt_logprobs(&self) -> &[TokenLogprobs] {
-        &self.prompt_logprobs
     }
 
     /// Ends a sequence that was to generate nothing, now that its prompt is read.

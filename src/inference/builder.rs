@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::Inference;
 use super::handler::{Handler, JobContext};
-use super::limits::Limits;
 use super::permits::Semaphore;
 use super::recorder::Recorder;
 use super::worker::Worker;
+use crate::engine::EngineConfig;
 use crate::error::{Result, ServiceError};
 use crate::pretrained::Pretrained;
 use crate::speculation::Speculation;
@@ -20,22 +20,39 @@ use crate::sync::{mpsc, thread};
 pub struct InferenceBuilder<M = (), S = ()> {
     model: M,
     state: S,
-    limits: Limits,
-    recorder: Recorder,
-    speculation: Option<Speculation>,
+    settings: Settings,
+}
+
+/// What a builder sets besides the model and the state.
+pub(super) struct Settings {
+    /// All but [`EngineConfig::max_admitted`], which is known when an [`Inference`] is built.
+    pub(super) engine: EngineConfig,
+    /// Admitted sequences that do not run (paused or preempted), beside those that run.
+    max_paused: usize,
+    /// Sequences in the queue.
+    max_waiting: usize,
+    /// Items that a stream holds before its job's sequences pause.
+    stream_capacity: usize,
+    /// Prompt tokens that a sequence prefills in one step.
+    pub(super) chunk: usize,
+    pub(super) recorder: Recorder,
+    pub(super) speculation: Option<Speculation>,
 }
 
 impl InferenceBuilder {
     /// The default limits, without a model or state: 16 items of a stream per sequence, 64 running
     /// sequences, 64 paused ones and 1,024 queued ones, 512 tokens per step.
     pub fn new() -> Self {
-        Self {
-            model: (),
-            state: (),
-            limits: Limits::default(),
+        let settings = Settings {
+            engine: EngineConfig::default(),
+            max_paused: 64,
+            max_waiting: 1024,
+            stream_capacity: 16,
+            chunk: 256,
             recorder: Recorder::default(),
             speculation: None,
-        }
+        };
+        Self { model: (), state: (), settings }
     }
 }
 
@@ -49,27 +66,25 @@ impl<M, S> InferenceBuilder<M, S> {
     /// The model to serve: a [`Pretrained`], a shared `Arc` of one, or a type of your own that
     /// borrows as one.
     pub fn with_model<N: Borrow<Pretrained>>(self, model: N) -> InferenceBuilder<N, S> {
-        let Self { state, limits, recorder, speculation, .. } = self;
-        InferenceBuilder { model, state, limits, recorder, speculation }
+        InferenceBuilder { model, state: self.state, settings: self.settings }
     }
 
     /// The [`State`](super::State) that handlers get, unless the job brings its own.
     pub fn with_state<T>(self, state: T) -> InferenceBuilder<M, T> {
-        let Self { model, limits, recorder, speculation, .. } = self;
-        InferenceBuilder { model, state, limits, recorder, speculation }
+        InferenceBuilder { model: self.model, state, settings: self.settings }
     }
 
     /// The capacity of a job's stream in items for each of its sequences, at least 1. A job with a
     /// full stream pauses.
     pub fn with_stream_capacity(mut self, items: usize) -> Self {
-        self.limits.stream_capacity = items.max(1);
+        self.settings.stream_capacity = items.max(1);
         self
     }
 
     /// The maximum number of sequences in a step, at least 1. Further sequences are queued in order
     /// of arrival.
     pub fn with_max_running(mut self, sequences: usize) -> Self {
-        self.limits.max_running = sequences.max(1);
+        self.settings.engine.max_running = sequences.max(1);
         self
     }
 
@@ -78,7 +93,7 @@ impl<M, S> InferenceBuilder<M, S> {
     /// resume, no queued sequence is admitted until a paused one is read, cancelled, or reaches its
     /// deadline.
     pub fn with_max_paused(mut self, sequences: usize) -> Self {
-        self.limits.max_paused = sequences;
+        self.settings.max_paused = sequences;
         self
     }
 
@@ -86,7 +101,7 @@ impl<M, S> InferenceBuilder<M, S> {
     /// slots ends with [`ServiceError::QueueFull`]. Every sequence is queued at least until the current
     /// step ends.
     pub fn with_max_waiting(mut self, sequences: usize) -> Self {
-        self.limits.max_waiting = sequences.max(1);
+        self.settings.max_waiting = sequences.max(1);
         self
     }
 
@@ -95,7 +110,7 @@ impl<M, S> InferenceBuilder<M, S> {
     /// checked. All prompts together get what the decodes leave of the
     /// [token budget](Self::with_token_budget).
     pub fn with_chunk(mut self, tokens: usize) -> Self {
-        self.limits.chunk = tokens.max(1);
+        self.settings.chunk = tokens.max(1);
         self
     }
 
@@ -104,7 +119,7 @@ impl<M, S> InferenceBuilder<M, S> {
     /// budget. A small budget keeps the time between two tokens short while prompts are read; a
     /// large one reads prompts faster. The default is 512.
     pub fn with_token_budget(mut self, tokens: usize) -> Self {
-        self.limits.token_budget = tokens.max(1);
+        self.settings.engine.token_budget = tokens.max(1);
         self
     }
 
@@ -113,7 +128,7 @@ impl<M, S> InferenceBuilder<M, S> {
     /// of a request may tell that somebody else has sent the same beginning. Only where this crate's
     /// kernels compute, on the CPU and on GPUs, are there blocks that can be shared.
     pub fn with_prefix_cache(mut self, enabled: bool) -> Self {
-        self.limits.prefix_cache = enabled;
+        self.settings.engine.prefix_cache = enabled;
         self
     }
 
@@ -121,14 +136,14 @@ impl<M, S> InferenceBuilder<M, S> {
     /// the model thread: `cargo xtask replay` repeats it. The tokens of all prompts and texts are
     /// in it. The record ends where the writer fails, or where the batch is lost to a panic.
     pub fn with_record(mut self, to: impl Write + Send + 'static) -> Self {
-        self.recorder = Recorder::new(to);
+        self.settings.recorder = Recorder::new(to);
         self
     }
 
     /// Gives all sequences draft tokens, which change none of their tokens and may make them faster:
     /// see [`speculation`](crate::speculation).
     pub fn with_speculation(mut self, speculation: Speculation) -> Self {
-        self.speculation = Some(speculation);
+        self.settings.speculation = Some(speculation);
         self
     }
 
@@ -145,11 +160,13 @@ impl<M, S> InferenceBuilder<M, S> {
     {
         let (commands, received) = mpsc::channel();
         let model = Arc::new(self.model);
-        let (shared, limits) = (model.clone(), self.limits);
-        let (recorder, speculation) = (self.recorder, self.speculation);
+        let (shared, mut settings) = (model.clone(), self.settings);
+        let Settings { max_waiting, max_paused, stream_capacity, engine, .. } = &mut settings;
+        engine.max_admitted = engine.max_running.saturating_add(*max_paused);
+        let (queue, stream_capacity) = (Semaphore::new(*max_waiting), *stream_capacity);
         let work = move || {
             let model: &M = &shared;
-            Worker::new(model, model.borrow(), received, limits, recorder, speculation).run();
+            Worker::new(model, model.borrow(), received, settings).run();
         };
         let thread = thread::Builder::new()
             .name("slowburn model".to_owned())
@@ -162,8 +179,8 @@ impl<M, S> InferenceBuilder<M, S> {
             handler: Box::new(move |context: &JobContext<I, O, M, S>| handler.call(context)),
             state: self.state,
             next_job: AtomicU64::new(0),
-            queue: Semaphore::new(limits.max_waiting),
-            stream_capacity: limits.stream_capacity,
+            queue,
+            stream_capacity,
         })
     }
 }

@@ -18,7 +18,7 @@ pub(super) type OnToken = Callback<Box<dyn FnMut(TokenOutput) -> ControlFlow<()>
 pub(super) type OnProgress = Callback<Box<dyn FnMut(Progress) + Send>>;
 
 /// A callback for what happens once.
-pub(super) type Once<T> = Callback<Box<dyn FnOnce(&T) + Send>>;
+type Once<T> = Callback<Box<dyn FnOnce(&T) + Send>>;
 
 /// A handler's callback for the end of a sequence's prefill.
 pub(super) type OnPrefill = Once<Prefill>;
@@ -29,6 +29,10 @@ pub(super) type OnEnd = Once<Completion>;
 impl<F> Callback<F> {
     pub(super) fn new(callback: F) -> Self {
         Self(Some(callback))
+    }
+
+    pub(super) fn take(mut self) -> Option<F> {
+        self.0.take()
     }
 }
 
@@ -58,8 +62,8 @@ impl OnProgress {
 impl<T> Once<T> {
     /// # Errors
     /// A callback that panics.
-    pub(super) fn tell(mut self, what: &T) -> Result<()> {
-        match self.0.take() {
+    pub(super) fn tell(self, what: &T) -> Result<()> {
+        match self.take() {
             Some(callback) => panics::contain("the handler's callback", || callback(what)),
             None => Ok(()),
         }

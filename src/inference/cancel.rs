@@ -4,36 +4,28 @@ use std::sync::Arc;
 
 use crate::sync::atomic::{AtomicBool, Ordering};
 
-/// Wakes the model thread, which sleeps while it has no work.
-#[derive(Clone)]
-pub(super) struct Doorbell(Arc<dyn Fn() + Send + Sync>);
-
-impl Doorbell {
-    pub(super) fn new(ring: impl Fn() + Send + Sync + 'static) -> Self {
-        Self(Arc::new(ring))
-    }
-
-    pub(super) fn ring(&self) {
-        (self.0)();
-    }
-}
-
 /// Cancels one job, from any thread. Clones cancel the same job.
 #[derive(Clone)]
 pub struct CancelToken {
     cancelled: Arc<AtomicBool>,
-    doorbell: Doorbell,
+    wake: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl CancelToken {
-    pub(super) fn new(doorbell: Doorbell) -> Self {
-        Self { cancelled: Arc::new(AtomicBool::new(false)), doorbell }
+    /// `wake` wakes the model thread, which sleeps while it has no work.
+    pub(super) fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { cancelled: Arc::default(), wake: Arc::new(wake) }
+    }
+
+    /// Wakes the model thread.
+    pub(super) fn wake(&self) {
+        (self.wake)();
     }
 
     /// Ends the job before its next step.
     pub fn cancel(&self) {
         if !self.cancelled.swap(true, Ordering::Relaxed) {
-            self.doorbell.ring();
+            self.wake();
         }
     }
 

@@ -13,7 +13,6 @@ pub struct JobContext<I, O, M, S> {
     pub(super) input: I,
     pub(super) state: S,
     pub(super) model: ModelHandle<M>,
-    pub(super) cancel: CancelToken,
     pub(super) output: OutStream<O>,
 }
 
@@ -54,7 +53,7 @@ impl<I, O, M, S> FromContext<I, O, M, S> for ModelHandle<M> {
 
 impl<I, O, M, S> FromContext<I, O, M, S> for CancelToken {
     fn from_context(context: &JobContext<I, O, M, S>) -> Self {
-        context.cancel.clone()
+        context.output.0.cancel.clone()
     }
 }
 

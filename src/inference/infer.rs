@@ -7,16 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::callback::OnProgress;
-use super::cancel::{CancelToken, Doorbell};
-use super::command::{Command, Question};
+use super::cancel::CancelToken;
 use super::handler::JobContext;
 use super::job::{JobId, RunningJob};
-use super::model_handle::{ModelHandle, submit};
+use super::model_handle::{ModelHandle, StartedSequences, ask};
 use super::model_thread::check_may_wait;
 use super::permits::Semaphore;
-use super::started::{NewSequence, StartedSequences};
 use super::stream::{Channel, JobStream, OutStream};
-use super::{Collected, GenerateRequest, Job, Progress, TokenOutput};
+use super::worker::Command;
+use super::{Collected, GenerateRequest, Job, PreparedSequence, Progress, TokenOutput};
 use crate::engine::EngineStats;
 use crate::error::{Error, Result, ServiceError};
 use crate::generate::{self, Options};
@@ -24,7 +23,7 @@ use crate::kv::{BlockCounts, PrefixStats};
 use crate::panics;
 use crate::pretrained::Pretrained;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::mpsc::{self, Sender};
+use crate::sync::mpsc::Sender;
 use crate::sync::thread::JoinHandle;
 
 /// A model that serves requests from any number of callers, on a thread of its own.
@@ -90,20 +89,14 @@ impl<I, O, M, S> Inference<I, O, M, S> {
     /// # Errors
     /// An inference that was shut down; a call from a callback in the model thread.
     pub fn load(&self) -> Result<Load> {
-        check_may_wait()?;
-        let (answer, answered) = mpsc::sync_channel(1);
-        let question = Question::Load(answer);
-        self.commands
-            .send(Command::Ask(question))
-            .map_err(|_| Error::Service(ServiceError::ShutDown))?;
-        answered.recv().map_err(|_| Error::Service(ServiceError::ShutDown))
+        ask(&self.commands, |_, load| load)
     }
 
     /// Enqueues the sequences of a job.
     ///
     /// # Errors
     /// No sequences; too few free slots in the queue; an inference that was shut down.
-    fn enqueue(&self, job: &Arc<RunningJob>, started: Vec<NewSequence>) -> Result<()> {
+    fn enqueue(&self, job: &Arc<RunningJob>, started: Vec<PreparedSequence>) -> Result<()> {
         if started.is_empty() {
             return Err(ServiceError::NothingStarted.into());
         }
@@ -135,7 +128,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S: Clone> Inference<I, O, M
         &self,
         call: impl FnOnce(&M) -> R + Send + 'static,
     ) -> Result<R> {
-        submit(&self.commands, call)
+        ask(&self.commands, |model, _| call(model))
     }
 
     /// Generates two tokens and drops them, so that the first request does not pay one-time costs
@@ -202,12 +195,11 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
         let submitted = Instant::now();
         let id = JobId(inference.next_job.fetch_add(1, Ordering::Relaxed));
         let commands = inference.commands.clone();
-        let doorbell = Doorbell::new(move || {
+        let cancel = CancelToken::new(move || {
             // If the model thread has ended, so have its jobs.
             let _ = commands.send(Command::LookAt(id));
         });
-        let cancel = CancelToken::new(doorbell.clone());
-        let channel = Arc::new(Channel::new(inference.stream_capacity, doorbell));
+        let channel = Arc::new(Channel::new(inference.stream_capacity, cancel.clone()));
         let started = StartedSequences::new();
         let context = JobContext {
             input,
@@ -218,27 +210,24 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
                 started: started.clone(),
                 submitted,
             },
-            cancel: cancel.clone(),
             output: OutStream(channel.clone()),
         };
         let result = panics::contain("the handler", || (inference.handler)(&context)).flatten();
         let started = started.close();
         channel.widen(started.len());
 
-        let max_tokens = started.iter().map(|sequence| sequence.max_tokens).sum();
         let job = Arc::new(RunningJob::new(
             id,
-            cancel.clone(),
+            cancel,
             channel.clone(),
             submitted,
             started.len(),
-            max_tokens,
             on_progress,
         ));
         if let Err(error) = result.and_then(|()| inference.enqueue(&job, started)) {
             job.fail(error);
         }
-        Job { stream: JobStream::new(channel, cancel.clone()), cancel }
+        Job { stream: JobStream { channel } }
     }
 
     /// Spawns the job, reads its stream to the end, and joins it.

@@ -1,13 +1,13 @@
 //! A job, from the caller's side and from the model thread's.
 
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use super::Completion;
 use super::callback::OnProgress;
 use super::cancel::CancelToken;
 use super::model_thread::check_may_wait;
 use super::stream::{JobStream, Reader};
-use super::{Completion, Progress};
 use crate::error::{Error, Result, ServiceError};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -20,18 +20,17 @@ use crate::sync::{Mutex, MutexGuard};
 pub struct Job<O> {
     /// The items that the handler emits.
     pub stream: JobStream<O>,
-    pub(super) cancel: CancelToken,
 }
 
 impl<O> Job<O> {
     /// Ends the job before its next step. Items already emitted can still be read.
     pub fn cancel(&self) {
-        self.cancel.cancel();
+        self.stream.channel.cancel.cancel();
     }
 
     /// A token to cancel this job from elsewhere.
     pub fn cancel_token(&self) -> CancelToken {
-        self.cancel.clone()
+        self.stream.channel.cancel.clone()
     }
 
     /// Waits for the job to end, and drops unread items. Once the stream has ended, so has the job:
@@ -56,6 +55,31 @@ impl<O> Job<O> {
     }
 }
 
+/// The progress of a job, summed over its sequences.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Progress {
+    /// Tokens generated so far.
+    pub tokens: usize,
+    /// The most tokens that the job may generate; it may end earlier.
+    pub max_tokens: usize,
+    /// Since the job joined the batch.
+    pub elapsed: Duration,
+}
+
+impl Progress {
+    /// Tokens generated per second, prefill included.
+    pub fn tokens_per_second(&self) -> f64 {
+        self.tokens as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// An upper bound on the remaining time at the current speed.
+    pub fn time_left(&self) -> Duration {
+        let left = self.max_tokens.saturating_sub(self.tokens);
+        let seconds = left as f64 / self.tokens_per_second();
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+}
+
 /// All items and completions of a finished job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collected<O> {
@@ -73,7 +97,7 @@ pub(super) struct JobId(pub(super) u64);
 /// caller never waits for a lost job.
 pub(super) struct RunningJob {
     pub(super) id: JobId,
-    pub(super) cancel: CancelToken,
+    cancel: CancelToken,
     pub(super) submitted: Instant,
     reader: Arc<dyn Reader>,
     state: Mutex<State>,
@@ -81,32 +105,25 @@ pub(super) struct RunningJob {
 
 struct State {
     completions: Vec<Option<Completion>>,
-    /// The number of unfinished sequences.
-    open: usize,
     on_progress: Option<OnProgress>,
     started: Option<Instant>,
-    tokens: usize,
-    max_tokens: usize,
+    progress: Progress,
 }
 
 impl RunningJob {
-    /// `max_tokens` is the total over all sequences.
     pub(super) fn new(
         id: JobId,
         cancel: CancelToken,
         reader: Arc<dyn Reader>,
         submitted: Instant,
         sequences: usize,
-        max_tokens: usize,
         on_progress: Option<OnProgress>,
     ) -> Self {
         let state = State {
             completions: vec![None; sequences],
-            open: sequences,
             on_progress,
             started: None,
-            tokens: 0,
-            max_tokens,
+            progress: Progress::default(),
         };
         Self { id, cancel, submitted, reader, state: Mutex::new(state) }
     }
@@ -127,6 +144,11 @@ impl RunningJob {
         self.reader.has_ended()
     }
 
+    /// Counts the tokens that one of the job's sequences may generate.
+    pub(super) fn may_generate(&self, tokens: usize) {
+        self.lock().progress.max_tokens += tokens;
+    }
+
     /// Records that one of the job's sequences has joined the batch.
     pub(super) fn start(&self, now: Instant) {
         self.lock().started.get_or_insert(now);
@@ -138,12 +160,9 @@ impl RunningJob {
     /// A callback that panicked.
     pub(super) fn count_token(&self, now: Instant) -> Result<()> {
         let mut state = self.lock();
-        state.tokens += 1;
-        let progress = Progress {
-            tokens: state.tokens,
-            max_tokens: state.max_tokens,
-            elapsed: state.started.map_or_else(Default::default, |started| now - started),
-        };
+        state.progress.tokens += 1;
+        state.progress.elapsed = state.started.map_or(Duration::ZERO, |started| now - started);
+        let progress = state.progress;
         let Some(mut on_progress) = state.on_progress.take() else {
             return Ok(());
         };
@@ -157,8 +176,7 @@ impl RunningJob {
     pub(super) fn complete(&self, index: usize, completion: Completion) {
         let mut state = self.lock();
         state.completions[index] = Some(completion);
-        state.open -= 1;
-        if state.open == 0 {
+        if state.completions.iter().all(Option::is_some) {
             let completions = std::mem::take(&mut state.completions);
             drop(state);
             self.reader.end(Ok(completions.into_iter().flatten().collect()));

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Prompt;
 use crate::constrained::Reasoning;
 use crate::error::{RequestError, Result};
-use crate::generate::Options;
 use crate::grammar::Grammar;
+use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
 use crate::tokenizer::StopStrings;
 
@@ -174,19 +173,46 @@ impl GenerateRequest {
         }
         self.sampling.validate()
     }
+}
 
-    /// The request's options for the batch.
-    pub(super) fn options(&self) -> Options {
-        Options {
-            max_tokens: self.max_tokens,
-            sampling: self.sampling.clone(),
-            ignore_eos: self.ignore_eos,
-            logprobs: self.logprobs,
-            prompt_logprobs: self.prompt_logprobs,
-            stop_ids: self.stop_ids.clone(),
-            reasoning: self.reasoning.clone(),
-            ..Options::default()
+/// A text, or token ids. In JSON: a string, or a list of numbers. If empty, the prompt is the
+/// begin-of-sequence token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a prompt must be a string, or a list of token ids"
+)]
+pub enum Prompt {
+    Text(String),
+    Ids(Vec<u32>),
+}
+
+impl Prompt {
+    /// The token ids of the prompt.
+    pub(super) fn ids(&self, pretrained: &Pretrained) -> Result<Vec<u32>> {
+        match self {
+            Prompt::Text(text) => pretrained.prompt_ids(text),
+            Prompt::Ids(ids) if ids.is_empty() => pretrained.prompt_ids(""),
+            Prompt::Ids(ids) => Ok(ids.clone()),
         }
+    }
+}
+
+impl From<&str> for Prompt {
+    fn from(text: &str) -> Self {
+        Prompt::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Prompt {
+    fn from(text: String) -> Self {
+        Prompt::Text(text)
+    }
+}
+
+impl From<Vec<u32>> for Prompt {
+    fn from(ids: Vec<u32>) -> Self {
+        Prompt::Ids(ids)
     }
 }
 

@@ -1,17 +1,16 @@
 //! A sequence in the model thread.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::callback::{OnEnd, OnPrefill, OnToken};
 use super::job::RunningJob;
 use super::permits::Permit;
-use super::started::NewSequence;
 use super::text_buffer::TextBuffer;
-use super::{Completion, FinishReason, Prefill, Timings, Usage};
+use super::{Completion, FinishReason, Prefill, PreparedSequence, Timings, Usage};
 use crate::engine::SequenceId;
 use crate::error::Result;
-use crate::generate::{Batch, Generation, Options, TokenOutput};
+use crate::generate::{Batch, Generation, TokenOutput};
 use crate::panics;
 use crate::sampling::TokenLogprobs;
 use crate::tokenizer::Tokenizer;
@@ -22,11 +21,8 @@ pub(super) struct LiveSequence<'m> {
     /// Its index within its job.
     index: usize,
     text: TextBuffer<'m>,
-    deadline: Option<Instant>,
-    /// Until it is called.
-    on_prefill: Option<OnPrefill>,
-    on_token: OnToken,
-    on_end: Option<OnEnd>,
+    /// What its handler asked for, without the prompt, which the batch has.
+    pub(super) prepared: PreparedSequence,
     prompt_tokens: usize,
     tokens: usize,
     /// How many of them were draft tokens.
@@ -44,25 +40,23 @@ impl<'m> LiveSequence<'m> {
     /// # Errors
     /// A sequence that the KV caches could never hold.
     pub(super) fn join(
-        (sequence, permit): (NewSequence, Permit),
+        (mut prepared, permit): (PreparedSequence, Permit),
         job: Arc<RunningJob>,
         index: usize,
         batch: &mut Batch<'m>,
         tokenizer: &'m Tokenizer,
         chunk: usize,
     ) -> Result<Self> {
-        let NewSequence { prompt, sampler, on_prefill, on_token, on_end, .. } = sequence;
-        let options = Options { chunk, ..sequence.options };
-        let id = batch.join_with_sampler(&prompt, &options, sampler)?;
+        let prompt = mem::take(&mut prepared.prompt);
+        prepared.options.chunk = chunk;
+        let id = batch.join(&prompt, &prepared.options)?;
+        job.may_generate(batch.scheduler().max_length(id) - prompt.len());
         Ok(Self {
             id,
             job,
             index,
-            text: TextBuffer::new(tokenizer, &prompt, &sequence.stop),
-            deadline: sequence.deadline,
-            on_prefill,
-            on_token,
-            on_end,
+            text: TextBuffer::new(tokenizer, &prompt, &prepared.stop),
+            prepared,
             prompt_tokens: prompt.len(),
             tokens: 0,
             accepted: 0,
@@ -78,10 +72,6 @@ impl<'m> LiveSequence<'m> {
         self.permit = None;
         self.admitted.get_or_insert(now);
         self.job.start(now);
-    }
-
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        self.deadline
     }
 
     /// Takes one more token, without its text. Returns the reason to finish, if there is one.
@@ -102,7 +92,7 @@ impl<'m> LiveSequence<'m> {
         self.tokens += 1;
         self.accepted += usize::from(was_drafted);
         let settled = panics::contain("the tokenizer", || self.text.push(output)).flatten()?;
-        if let Some(on_prefill) = self.on_prefill.take() {
+        if let Some(on_prefill) = self.prepared.on_prefill.take() {
             let (cached_tokens, prompt_logprobs) = prefill;
             on_prefill.tell(&Prefill {
                 prompt_tokens: self.prompt_tokens,
@@ -110,7 +100,7 @@ impl<'m> LiveSequence<'m> {
                 prompt_logprobs: prompt_logprobs.to_vec(),
             })?;
         }
-        let flow = self.on_token.emit(settled)?;
+        let flow = self.prepared.on_token.emit(settled)?;
         self.job.count_token(now)?;
         if let Some(string) = self.text.stopped_by() {
             return Ok(Some(FinishReason::StopString(string.to_owned())));
@@ -138,7 +128,7 @@ impl<'m> LiveSequence<'m> {
         let rest = rest.and_then(|(held, stopped_by)| {
             if reason != FinishReason::Stopped {
                 // A break no longer matters: the sequence has ended.
-                let _ = self.on_token.emit(held)?;
+                let _ = self.prepared.on_token.emit(held)?;
             }
             Ok(stopped_by)
         });
@@ -147,7 +137,7 @@ impl<'m> LiveSequence<'m> {
                 let finish_reason = stopped_by.map_or(reason, FinishReason::StopString);
                 let completion =
                     Completion { finish_reason, usage, prompt_logprobs, preemptions, timings };
-                let on_end = self.on_end.filter(|_| !self.job.has_failed());
+                let on_end = self.prepared.on_end.filter(|_| !self.job.has_failed());
                 let told = on_end.map_or(Ok(()), |on_end| on_end.tell(&completion));
                 match told {
                     Ok(()) => self.job.complete(self.index, completion),

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, PoisonError};
 
 use super::Completion;
-use super::cancel::{CancelToken, Doorbell};
+use super::cancel::CancelToken;
 use super::model_thread::check_may_wait;
 use crate::error::Result;
 use crate::sync::{Condvar, Mutex, MutexGuard};
@@ -18,8 +18,8 @@ pub(super) type Outcome = Result<Vec<Completion>>;
 pub(super) struct Channel<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
-    /// Rung when a full stream is read, so that the paused sequences go on.
-    doorbell: Doorbell,
+    /// Cancels the job. When a full stream is read, it wakes the paused sequences.
+    pub(super) cancel: CancelToken,
 }
 
 struct State<T> {
@@ -42,7 +42,7 @@ impl<T> State<T> {
 }
 
 impl<T> Channel<T> {
-    pub(super) fn new(capacity: usize, doorbell: Doorbell) -> Self {
+    pub(super) fn new(capacity: usize, cancel: CancelToken) -> Self {
         let state = State {
             items: VecDeque::new(),
             capacity,
@@ -52,7 +52,7 @@ impl<T> Channel<T> {
             #[cfg(feature = "async")]
             waker: None,
         };
-        Self { state: Mutex::new(state), changed: Condvar::new(), doorbell }
+        Self { state: Mutex::new(state), changed: Condvar::new(), cancel }
     }
 
     /// Makes room for the items of so many sequences, instead of one. Called before any of them
@@ -105,7 +105,7 @@ impl<T> Channel<T> {
         let item = state.items.pop_front();
         drop(state);
         if was_behind {
-            self.doorbell.ring();
+            self.cancel.wake();
         }
         item
     }
@@ -191,15 +191,10 @@ impl<T> Clone for OutStream<T> {
 ///
 /// With the feature `async`, also a `futures::Stream`.
 pub struct JobStream<T> {
-    channel: Arc<Channel<T>>,
-    cancel: CancelToken,
+    pub(super) channel: Arc<Channel<T>>,
 }
 
 impl<T> JobStream<T> {
-    pub(super) fn new(channel: Arc<Channel<T>>, cancel: CancelToken) -> Self {
-        Self { channel, cancel }
-    }
-
     /// Iterates over the items, blocking for each, until the job has ended and all items are read.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self)
@@ -209,7 +204,7 @@ impl<T> JobStream<T> {
     pub(super) fn into_outcome(self) -> Outcome {
         self.channel.discard();
         // The sequences may be paused because the stream was full.
-        self.channel.doorbell.ring();
+        self.channel.cancel.wake();
         let mut state = self.channel.lock();
         loop {
             match state.outcome.take() {
@@ -232,7 +227,7 @@ impl<T> Drop for JobStream<T> {
     fn drop(&mut self) {
         self.channel.discard();
         if !self.channel.lock().ended {
-            self.cancel.cancel();
+            self.channel.cancel.cancel();
         }
     }
 }

@@ -4,26 +4,38 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::command::{Command, Question};
+use super::builder::Settings;
+use super::callback::Callback;
 use super::job::{JobId, RunningJob};
-use super::limits::Limits;
 use super::model_thread;
 use super::permits::Permit;
-use super::recorder::Recorder;
 use super::sequence::LiveSequence;
-use super::started::NewSequence;
-use super::{FinishReason, Load};
+use super::{FinishReason, Load, PreparedSequence};
 use crate::engine::{Decision, EngineStats, SequenceId};
 use crate::error::{DeviceError, Error, Result};
 use crate::generate::{Batch, Event, Generation, TokenOutput};
 use crate::kv::PrefixStats;
 use crate::panics;
 use crate::pretrained::Pretrained;
-use crate::speculation::Speculation;
 use crate::sync::mpsc::{Receiver, RecvTimeoutError};
 
 /// The most commands to take between two steps, so that a busy sender cannot delay the step.
 const AT_ONCE: usize = 1024;
+
+/// A command to the model thread.
+pub(super) enum Command<M> {
+    /// Enqueue the sequences of a job, each with its slot in the queue.
+    Run(Arc<RunningJob>, Vec<(PreparedSequence, Permit)>),
+    /// Answer, between two steps, a caller that waits.
+    Ask(Question<M>),
+    /// Check a job again: it was cancelled, or its reader has caught up.
+    LookAt(JobId),
+    /// End all jobs and return.
+    ShutDown,
+}
+
+/// A function of the model and the current load.
+type Question<M> = Callback<Box<dyn FnOnce(&M, Load) + Send>>;
 
 /// The state of the model thread.
 pub(super) struct Worker<'m, M> {
@@ -41,11 +53,9 @@ pub(super) struct Worker<'m, M> {
     deadlines: BTreeSet<(Instant, SequenceId)>,
     /// Those that have left the batch in this step, and are not reported yet.
     finished: BTreeMap<SequenceId, Generation>,
-    limits: Limits,
+    settings: Settings,
     /// What batches before this one have done.
     before: (EngineStats, PrefixStats),
-    recorder: Recorder,
-    speculation: Option<Speculation>,
 }
 
 impl<'m, M> Worker<'m, M> {
@@ -53,12 +63,10 @@ impl<'m, M> Worker<'m, M> {
         model: &'m M,
         pretrained: &'m Pretrained,
         commands: Receiver<Command<M>>,
-        limits: Limits,
-        recorder: Recorder,
-        speculation: Option<Speculation>,
+        settings: Settings,
     ) -> Self {
-        let mut batch = new_batch(pretrained, limits, speculation.clone());
-        if recorder.is_on() {
+        let mut batch = new_batch(pretrained, &settings);
+        if settings.recorder.is_on() {
             batch.keep_record();
         }
         Self {
@@ -72,10 +80,8 @@ impl<'m, M> Worker<'m, M> {
             of_jobs: BTreeSet::new(),
             deadlines: BTreeSet::new(),
             finished: BTreeMap::new(),
-            limits,
+            settings,
             before: Default::default(),
-            recorder,
-            speculation,
         }
     }
 
@@ -127,24 +133,22 @@ impl<'m, M> Worker<'m, M> {
     }
 
     /// Adds the sequences of a job to the batch.
-    fn enqueue(&mut self, job: &Arc<RunningJob>, sequences: Vec<(NewSequence, Permit)>) {
-        let (tokenizer, chunk) = (&self.pretrained.tokenizer, self.limits.chunk);
+    fn enqueue(&mut self, job: &Arc<RunningJob>, sequences: Vec<(PreparedSequence, Permit)>) {
+        let (tokenizer, chunk) = (&self.pretrained.tokenizer, self.settings.chunk);
         for (index, sequence) in sequences.into_iter().enumerate() {
             let (job, batch) = (job.clone(), &mut self.batch);
             // The job may have been cancelled already, or failed with its first sequence.
             match LiveSequence::join(sequence, job.clone(), index, batch, tokenizer, chunk) {
-                Ok(sequence) => self.insert(sequence),
+                Ok(sequence) => {
+                    let (id, deadline) = (sequence.id, sequence.prepared.deadline);
+                    self.of_jobs.insert((job.id, id));
+                    self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
+                    self.sequences.insert(id, sequence);
+                }
                 Err(error) => job.fail(error),
             }
             self.end_if_over(job.id);
         }
-    }
-
-    fn insert(&mut self, sequence: LiveSequence<'m>) {
-        let id = sequence.id;
-        self.of_jobs.insert((sequence.job.id, id));
-        self.deadlines.extend(sequence.deadline().map(|deadline| (deadline, id)));
-        self.sequences.insert(id, sequence);
     }
 
     /// Removes a sequence, from the batch too if it is still in there.
@@ -153,18 +157,16 @@ impl<'m, M> Worker<'m, M> {
         self.admitted.remove(&id);
         let sequence = self.sequences.remove(&id)?;
         self.of_jobs.remove(&(sequence.job.id, id));
-        if let Some(deadline) = sequence.deadline() {
+        if let Some(deadline) = sequence.prepared.deadline {
             self.deadlines.remove(&(deadline, id));
         }
         Some(sequence)
     }
 
     fn answer_next(&mut self) {
-        match self.questions.pop_front() {
-            // It has caught its own panics.
-            Some(Question::Call(call)) => drop(call.tell(self.model)),
-            Some(Question::Load(answer)) => drop(answer.send(self.load())),
-            None => {}
+        if let Some(call) = self.questions.pop_front().and_then(Callback::take) {
+            // An answer that nobody takes may panic when it is dropped.
+            let _ = panics::contain("an answer", || call(self.model, self.load()));
         }
     }
 
@@ -238,7 +240,7 @@ impl<'m, M> Worker<'m, M> {
             Ok(events) => events,
             Err(error) => return self.start_over(&error),
         };
-        self.recorder.write(&self.batch.take_record());
+        self.settings.recorder.write(&self.batch.take_record());
         for decision in &self.batch.plan().decisions {
             if let Decision::Admitted { id, .. } = decision
                 && let Some(sequence) = self.sequences.get_mut(id)
@@ -313,8 +315,8 @@ impl<'m, M> Worker<'m, M> {
     /// Fails all jobs after a panic that left the batch in an unknown state.
     fn start_over(&mut self, error: &Error) {
         self.before = self.stats();
-        self.recorder.end();
-        self.batch = new_batch(self.pretrained, self.limits, self.speculation.clone());
+        self.settings.recorder.end();
+        self.batch = new_batch(self.pretrained, &self.settings);
         self.admitted.clear();
         self.of_jobs.clear();
         self.deadlines.clear();
@@ -352,18 +354,14 @@ impl<'m, M> Worker<'m, M> {
                 sequence.end(generation);
             }
         }
-        self.recorder.write(&self.batch.take_record());
-        self.recorder.end();
+        self.settings.recorder.write(&self.batch.take_record());
+        self.settings.recorder.end();
     }
 }
 
-fn new_batch(
-    pretrained: &Pretrained,
-    limits: Limits,
-    speculation: Option<Speculation>,
-) -> Batch<'_> {
-    let mut batch = Batch::with_config(&pretrained.model, limits.engine());
-    batch.set_speculation(speculation);
+fn new_batch<'m>(pretrained: &'m Pretrained, settings: &Settings) -> Batch<'m> {
+    let mut batch = Batch::with_config(&pretrained.model, settings.engine);
+    batch.set_speculation(settings.speculation.clone());
     batch.choose_aside();
     batch
 }

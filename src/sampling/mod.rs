@@ -36,5 +36,5 @@ mod typical;
 
 pub use logprob::{TokenLogprobs, logprobs};
 pub use params::SamplingParams;
-pub use sampler::{Rule, Sampler};
+pub use sampler::{Rule, Rules, Sampler};
 pub use softmax::softmax;

@@ -22,12 +22,16 @@ use crate::panics;
 /// with the scores of a draft model too, and for outputs that are dropped.
 pub type Rule = dyn Fn(&mut [f32], &[u32], &[u32]) + Send + Sync;
 
+/// Custom rules, in the order in which they are applied.
+#[derive(Clone, Default)]
+pub struct Rules(pub Vec<Arc<Rule>>);
+
 /// Samples tokens by [`SamplingParams`], with its own generator: the same seed and the same logits
 /// give the same tokens, on every device.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Sampler {
     params: SamplingParams,
-    rules: Vec<Arc<Rule>>,
+    rules: Rules,
     constraint: Option<Follower>,
     reasoning: Option<Reasoning>,
     generator: ChaCha12Rng,
@@ -42,7 +46,7 @@ impl Sampler {
         params.validate()?;
         Ok(Self {
             params: params.clone(),
-            rules: Vec::new(),
+            rules: Rules::default(),
             constraint: None,
             reasoning: None,
             generator: ChaCha12Rng::seed_from_u64(params.seed),
@@ -56,14 +60,13 @@ impl Sampler {
 
     /// Adds a custom rule, applied to the scores before the temperature.
     pub fn with_rule(mut self, rule: Arc<Rule>) -> Self {
-        self.rules.push(rule);
+        self.rules.0.push(rule);
         self
     }
 
     /// Whether it has custom rules.
-    #[cfg(feature = "text")]
     pub(crate) fn has_rules(&self) -> bool {
-        !self.rules.is_empty()
+        !self.rules.0.is_empty()
     }
 
     /// From now on, only tokens that keep the output inside a grammar may be chosen.
@@ -93,7 +96,7 @@ impl Sampler {
             ..SamplingParams::default()
         };
         let is_free = self.constraint.is_none() && self.reasoning.is_none();
-        self.params == plain && self.rules.is_empty() && is_free
+        self.params == plain && !self.has_rules() && is_free
     }
 
     /// The constraint on the output, if there is one.
@@ -206,11 +209,11 @@ impl Sampler {
         }
         penalties::frequency(&mut scores, params.frequency_penalty, output);
         penalties::presence(&mut scores, params.presence_penalty, output);
-        for rule in &self.rules {
+        for rule in &self.rules.0 {
             rule(&mut scores, prompt, output);
             check(&scores).map_err(after("a rule of the caller's own"))?;
         }
-        if !self.rules.is_empty()
+        if self.has_rules()
             && let Some(next) = self.next(output, logits.len())?
         {
             // A caller's rule may have let tokens in again.
@@ -240,19 +243,16 @@ impl Sampler {
     }
 }
 
-impl Drop for Sampler {
+impl Drop for Rules {
     fn drop(&mut self) {
         // User code: a `Drop` that panics must not end the sequences of other requests.
-        self.rules.drain(..).for_each(panics::discard);
+        self.0.drain(..).for_each(panics::discard);
     }
 }
 
-impl fmt::Debug for Sampler {
+impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sampler")
-            .field("params", &self.params)
-            .field("rules", &self.rules.len())
-            .finish_non_exhaustive()
+        write!(f, "{} rules", self.0.len())
     }
 }
 

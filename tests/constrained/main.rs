@@ -21,7 +21,7 @@ use slowburn::generate::{self, Batch, FinishReason, Options};
 use slowburn::grammar::Grammar;
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::{Sampler, SamplingParams, softmax};
+use slowburn::sampling::{Rules, Sampler, SamplingParams, softmax};
 use slowburn::{Error, RequestError};
 
 const STORY: &str = r"Once upon a time, there was a (cat|dog|fox) called [A-Z][a-z]+\.";
@@ -345,15 +345,12 @@ fn a_bias_a_penalty_and_a_rule_let_nothing_in_again() {
         repetition_penalty: 0.1,
         ..SamplingParams::default()
     };
-    let options = Options {
-        sampling: sampling.clone(),
-        ..options(&constraint, 60, 1.0, 0)
-    };
+    let options = Options { sampling, ..options(&constraint, 60, 1.0, 0) };
     let mut batch = Batch::new(&pretrained.model);
     let rule = move |scores: &mut [f32], _: &[u32], _: &[u32]| scores[forbidden as usize] = 1000.0;
-    let sampler = Sampler::new(&sampling).unwrap().with_rule(Arc::new(rule));
     batch.join(&[0], &options).unwrap();
-    batch.join_with_sampler(&[0], &options, sampler).unwrap();
+    let rules = Rules(vec![Arc::new(rule)]);
+    batch.join(&[0], &Options { rules, ..options }).unwrap();
     let whole = Regex::new("^[ab]{8}$").unwrap();
     for found in finish(&mut batch).values() {
         let text = pretrained.tokenizer.decode(&found.ids).unwrap();

@@ -184,8 +184,8 @@ fn a_rule_that_fails_behind_an_accepted_token_fails_the_text_in_the_step_that_ge
             }
         };
         let join = |batch: &mut Batch<'_>| {
-            let sampler = Sampler::new(&options.sampling).unwrap().with_rule(Arc::new(fails));
-            let id = batch.join_with_sampler(&prompt, &options, sampler).unwrap();
+            let rules = Rules(vec![Arc::new(fails)]);
+            let id = batch.join(&prompt, &Options { rules, ..options.clone() }).unwrap();
             let oracle = Oracle { ids: expected.ids.clone(), wrong: 0, vocab: 1 };
             batch.speculate(id, speculator(oracle));
             id

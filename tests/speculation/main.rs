@@ -24,7 +24,7 @@ use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
 use slowburn::kernels::Quantized;
 use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::{Sampler, SamplingParams};
+use slowburn::sampling::{Rules, Sampler, SamplingParams};
 use slowburn::speculation::{
     Draft, DraftLength, DraftModel, DraftSource, Draws, PassCosts, PromptLookup, Speculation,
     Speculator, Text,

@@ -1,43 +1,23 @@
 //! Engines that cannot go on.
 
+use std::cell::Cell;
+
 use super::*;
 use crate::device::{self, DeviceChoice, Precision};
-use crate::engine::RecordedModel;
 use crate::error::ServiceError;
-use crate::kv::{KvMemory, KvPool};
 use crate::model::Input;
 use crate::pretrained::Pretrained;
 
-/// A device that panics when it reads one token.
-struct Poisoned<'a> {
-    model: &'a Model,
-    token: u32,
+thread_local! {
+    /// The token at which a device is lost.
+    static POISON: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-impl Forward for Poisoned<'_> {
-    type Memory = KvMemory;
-
-    fn pool(&self) -> &KvPool {
-        self.model.pool()
-    }
-
-    fn is_paged(&self) -> bool {
-        self.model.is_paged()
-    }
-
-    fn check_prompt(&self, prompt: &[u32]) -> Result<()> {
-        self.model.check_prompt(prompt)
-    }
-
-    fn forward(&self, chunks: &mut [ChunkInput<KvMemory>]) -> Result<Vec<Vec<f32>>> {
-        let is_poisoned = chunks.iter().any(|chunk| chunk.tokens.contains(&self.token));
-        assert!(!is_poisoned, "the device is lost");
-        Forward::forward(self.model, chunks)
-    }
-
-    fn describe(&self) -> RecordedModel {
-        self.model.describe()
-    }
+/// Panics if one of the chunks has the token at which a device is lost.
+pub(super) fn use_device(chunks: &[ChunkInput]) {
+    let poison = POISON.get();
+    let is_poisoned = chunks.iter().any(|chunk| chunk.tokens.iter().any(|id| Some(*id) == poison));
+    assert!(!is_poisoned, "the device is lost");
 }
 
 /// The most likely token.
@@ -76,10 +56,7 @@ fn a_sequence_fails_when_others_never_give_the_memory_back() {
 }
 
 /// The texts of these prompts, and who failed.
-fn texts(
-    engine: &mut Engine<'_, impl Forward>,
-    prompts: &[&[u32]],
-) -> (Vec<Vec<u32>>, Vec<SequenceId>) {
+fn texts(engine: &mut Engine<'_>, prompts: &[&[u32]]) -> (Vec<Vec<u32>>, Vec<SequenceId>) {
     let arrive = |prompt: &&[u32]| engine.arrive(prompt, 10, 4, false).unwrap();
     let ids: Vec<_> = prompts.iter().map(arrive).collect();
     let (mut texts, mut failed) = (vec![Vec::new(); ids.len()], Vec::new());
@@ -122,8 +99,8 @@ fn what_a_lost_device_held_is_computed_again_and_only_the_one_at_fault_fails() {
 
     // The device panics when the second sequence reads the end of its prompt.
     assert!(!undisturbed.concat().contains(&300));
-    let poisoned = Poisoned { model: &model, token: 300 };
-    let mut engine = Engine::new(&poisoned, EngineConfig::default());
+    let mut engine = Engine::new(&model, EngineConfig::default());
+    POISON.set(Some(300));
     let (found, failed) = texts(&mut engine, &prompts);
     assert_eq!(failed, [SequenceId(1)]);
     assert_eq!((&found[0], &found[2]), (&undisturbed[0], &undisturbed[2]));
@@ -135,8 +112,8 @@ fn what_a_lost_device_held_is_computed_again_and_only_the_one_at_fault_fails() {
 fn a_suspect_that_leaves_is_forgotten() {
     let device = device::open(DeviceChoice::Cpu).unwrap();
     let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
-    let poisoned = Poisoned { model: &model, token: 300 };
-    let mut engine = Engine::new(&poisoned, EngineConfig::default());
+    let mut engine = Engine::new(&model, EngineConfig::default());
+    POISON.set(Some(300));
     let stays = engine.arrive(&[0, 5, 6], 10, 64, false).unwrap();
     let leaves = engine.arrive(&[0, 7, 300], 10, 64, false).unwrap();
     assert!(engine.step().1.is_empty());

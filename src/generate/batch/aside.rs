@@ -3,14 +3,14 @@
 //! What a grammar allows next may take longer to find out than a step. The sequence that asks for it waits
 //! then, and not the others.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::AHEAD;
-use super::sequence_step::SequenceStep;
+use super::sequence::Sequence;
 use super::turns::Turns;
 use crate::constrained::{Cancel, ConstraintId};
 use crate::engine::SequenceId;
@@ -37,13 +37,18 @@ struct Shared {
 
 #[derive(Default)]
 struct Work {
-    /// Those that wait for a thread.
-    waiting: BTreeMap<SequenceId, SequenceStep>,
+    /// Those that were handed over.
+    tasks: BTreeMap<SequenceId, Task>,
+    /// Who is next of those that wait.
     turns: Turns,
-    /// Those that a thread works at.
-    running: HashMap<SequenceId, Cancel>,
-    done: Vec<SequenceStep>,
     has_ended: bool,
+}
+
+enum Task {
+    Waiting(Sequence),
+    /// A thread works at it.
+    Running(Cancel),
+    Done(Sequence),
 }
 
 impl Aside {
@@ -70,9 +75,12 @@ impl Aside {
     }
 
     /// Hands over a sequence.
-    pub(super) fn start(&self, step: SequenceStep) {
+    pub(super) fn start(&self, sequence: Sequence) {
         let mut work = self.shared.lock();
-        work.start(step);
+        if let Some(constraint) = sequence.state.constraint_aside() {
+            work.turns.wait(constraint, sequence.id);
+        }
+        work.tasks.insert(sequence.id, Task::Waiting(sequence));
         self.shared.to_do.notify_one();
     }
 
@@ -92,47 +100,42 @@ impl Aside {
     }
 
     /// Those that are done, in the order of their ids. Waits for these up to `patience`.
-    pub(super) fn finish(&self, these: &[SequenceId], patience: Duration) -> Vec<SequenceStep> {
+    pub(super) fn finish(&self, these: &[SequenceId], patience: Duration) -> Vec<Sequence> {
         let until = Instant::now() + patience;
         let mut work = self.shared.lock();
-        while these.iter().any(|id| work.is_away(id)) {
+        while these.iter().any(|id| work.tasks.get(id).is_some_and(|task| !task.is_done())) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
             work = self.shared.wait(work, left);
         }
-        let mut done = std::mem::take(&mut work.done);
-        done.sort_by_key(|step| step.id);
-        done
+        let done = work.tasks.extract_if(.., |_, task| task.is_done());
+        done.filter_map(|(_, task)| task.into_sequence()).collect()
     }
 
     /// Waits up to `patience` until one is done, if there is any.
     pub(super) fn wait(&self, patience: Duration) {
         let work = self.shared.lock();
-        if work.done.is_empty() && work.len() > 0 {
+        if !work.tasks.is_empty() && !work.tasks.values().any(Task::is_done) {
             drop(self.shared.wait(work, patience));
         }
     }
 
     /// The number of sequences that were handed over.
     pub(super) fn len(&self) -> usize {
-        self.shared.lock().len()
+        self.shared.lock().tasks.len()
     }
 
     /// Takes back a sequence, whose work is given up. None for one that is not here.
-    pub(super) fn take_back(&self, id: SequenceId) -> Option<SequenceStep> {
+    pub(super) fn take_back(&self, id: SequenceId) -> Option<Sequence> {
         let mut work = self.shared.lock();
-        if let Some(step) = work.waiting.remove(&id) {
-            work.turns.leave(id);
-            return Some(step);
-        }
-        while let Some(cancel) = work.running.get(&id) {
+        work.turns.leave(id);
+        while let Some(Task::Running(cancel)) = work.tasks.get(&id) {
             cancel.cancel();
             work = self.shared.done.wait(work).unwrap_or_else(PoisonError::into_inner);
         }
-        let place = work.done.iter().position(|step| step.id == id)?;
-        Some(work.done.swap_remove(place))
+        work.tasks.remove(&id)?.into_sequence()
     }
 }
 
@@ -140,30 +143,25 @@ impl Drop for Aside {
     fn drop(&mut self) {
         let mut work = self.shared.lock();
         work.has_ended = true;
-        work.running.values().for_each(Cancel::cancel);
+        for task in work.tasks.values() {
+            if let Task::Running(cancel) = task {
+                cancel.cancel();
+            }
+        }
         self.shared.to_do.notify_all();
     }
 }
 
-impl Work {
-    fn is_away(&self, id: &SequenceId) -> bool {
-        self.waiting.contains_key(id) || self.running.contains_key(id)
+impl Task {
+    fn is_done(&self) -> bool {
+        matches!(self, Self::Done(_))
     }
 
-    fn len(&self) -> usize {
-        self.waiting.len() + self.running.len() + self.done.len()
-    }
-
-    fn start(&mut self, step: SequenceStep) {
-        if let Some(constraint) = step.state.constraint_aside() {
-            self.turns.wait(constraint, step.id);
+    fn into_sequence(self) -> Option<Sequence> {
+        match self {
+            Self::Waiting(sequence) | Self::Done(sequence) => Some(sequence),
+            Self::Running(_) => None,
         }
-        self.waiting.insert(step.id, step);
-    }
-
-    fn next(&mut self) -> Option<SequenceStep> {
-        let id = self.turns.next()?;
-        self.waiting.remove(&id)
     }
 }
 
@@ -179,37 +177,38 @@ impl Shared {
 
     fn run(&self) {
         priority::lower();
-        while let Some(mut step) = self.next() {
+        while let Some(mut sequence) = self.next() {
             let start = priority::time();
             // What panics there is contained already, but for a bug.
-            if let Err(panic) = panics::contain("a sampler", || step.take_aside(AHEAD)) {
-                step.fail(panic);
+            if let Err(panic) = panics::contain("a sampler", || sequence.take_aside(AHEAD)) {
+                sequence.fail(panic);
             }
             let took = priority::time().saturating_sub(start);
             let mut work = self.lock();
-            work.running.remove(&step.id);
             // What was given up says nothing of the others.
-            if let Some(constraint) = step.state.constraint_aside()
-                && step.end.is_ok()
+            if let Some(constraint) = sequence.state.constraint_aside()
+                && sequence.end.is_ok()
             {
                 work.turns.count(constraint, took);
             }
-            work.done.push(step);
+            work.tasks.insert(sequence.id, Task::Done(sequence));
             drop(work);
             self.done.notify_all();
         }
     }
 
     /// The next sequence. None at the end.
-    fn next(&self) -> Option<SequenceStep> {
+    fn next(&self) -> Option<Sequence> {
         let mut work = self.lock();
         loop {
             if work.has_ended {
                 return None;
             }
-            if let Some(step) = work.next() {
-                work.running.insert(step.id, step.state.canceller());
-                return Some(step);
+            if let Some(id) = work.turns.next()
+                && let Some(Task::Waiting(sequence)) = work.tasks.remove(&id)
+            {
+                work.tasks.insert(id, Task::Running(sequence.state.canceller()));
+                return Some(sequence);
             }
             work = self.to_do.wait(work).unwrap_or_else(PoisonError::into_inner);
         }

@@ -1,6 +1,6 @@
 //! Whose token is chosen next.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::constrained::ConstraintId;
@@ -10,17 +10,17 @@ use crate::engine::SequenceId;
 /// little does not wait for those who ask for much (fair queueing: Demers et al., SIGCOMM 1989).
 #[derive(Default)]
 pub(super) struct Turns {
-    /// In the order of arrival: texts that have begun go on before others begin.
-    waiting: BTreeMap<ConstraintId, BTreeSet<SequenceId>>,
-    costs: HashMap<ConstraintId, Cost>,
-    /// The [`Cost::used`] of the constraint whose turn it was last.
+    queues: BTreeMap<ConstraintId, Queue>,
+    /// The [`Queue::used`] of the constraint whose turn it was last.
     now: Duration,
 }
 
-/// What the tokens of one constraint take.
+/// The sequences of one constraint, and what its tokens take.
 #[derive(Default)]
-struct Cost {
-    /// The time that they took so far. While none of them waits, as much as others took counts for it.
+struct Queue {
+    /// In the order of arrival: texts that have begun go on before others begin.
+    waiting: BTreeSet<SequenceId>,
+    /// The time that the tokens took so far. While nobody waits, as much as others took counts for it.
     used: Duration,
     /// What one of them took of late, on average.
     of_token: Option<Duration>,
@@ -29,54 +29,46 @@ struct Cost {
 impl Turns {
     /// A sequence waits from now on.
     pub(super) fn wait(&mut self, constraint: ConstraintId, id: SequenceId) {
-        let waiting = self.waiting.entry(constraint).or_default();
-        if waiting.is_empty() {
-            let cost = self.costs.entry(constraint).or_default();
-            cost.used = cost.used.max(self.now);
+        let queue = self.queues.entry(constraint).or_default();
+        if queue.waiting.is_empty() {
+            queue.used = queue.used.max(self.now);
         }
-        waiting.insert(id);
+        queue.waiting.insert(id);
     }
 
     /// The sequence whose turn it is, which waits no more: the first of the constraint that has used least.
     pub(super) fn next(&mut self) -> Option<SequenceId> {
-        let used = |constraint| self.costs.get(constraint).map_or(self.now, |cost| cost.used);
-        let next =
-            self.waiting.iter().min_by_key(|(constraint, ids)| (used(constraint), ids.first()));
-        let (constraint, ids) = next?;
-        let id = *ids.first()?;
-        self.now = self.now.max(used(constraint));
-        self.leave(id);
-        Some(id)
+        let queues = self.queues.values_mut().filter(|queue| !queue.waiting.is_empty());
+        let queue = queues.min_by_key(|queue| (queue.used, queue.waiting.first().copied()))?;
+        self.now = self.now.max(queue.used);
+        queue.waiting.pop_first()
     }
 
     /// A sequence waits no more.
     pub(super) fn leave(&mut self, id: SequenceId) {
-        self.waiting.retain(|_, ids| {
-            ids.remove(&id);
-            !ids.is_empty()
-        });
+        self.queues.values_mut().for_each(|queue| _ = queue.waiting.remove(&id));
     }
 
     /// Notes what a token took.
     pub(super) fn count(&mut self, constraint: ConstraintId, took: Duration) {
-        let cost = self.costs.entry(constraint).or_default();
-        cost.used += took;
-        cost.of_token = Some(cost.of_token.map_or(took, |before| (before * 3 + took) / 4));
+        let queue = self.queues.entry(constraint).or_default();
+        queue.used += took;
+        queue.of_token = Some(queue.of_token.map_or(took, |before| (before * 3 + took) / 4));
     }
 
     /// What a token of a constraint takes on average, if any was chosen.
     pub(super) fn cost(&self, constraint: ConstraintId) -> Option<Duration> {
-        self.costs.get(&constraint)?.of_token
+        self.queues.get(&constraint)?.of_token
     }
 
     /// How many sequences of a constraint wait.
     pub(super) fn waiting(&self, constraint: ConstraintId) -> usize {
-        self.waiting.get(&constraint).map_or(0, BTreeSet::len)
+        self.queues.get(&constraint).map_or(0, |queue| queue.waiting.len())
     }
 
-    /// Forgets what the tokens of a constraint took.
+    /// Forgets what the tokens of a constraint took. No sequence of it may wait.
     pub(super) fn forget(&mut self, constraint: ConstraintId) {
-        self.costs.remove(&constraint);
+        self.queues.remove(&constraint);
     }
 }
 

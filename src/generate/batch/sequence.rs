@@ -1,4 +1,4 @@
-//! What a sequence of a batch does after the forward pass of a step: it samples.
+//! A sequence of a batch, which samples its tokens after the forward pass of a step.
 
 use std::iter::zip;
 use std::ops::{ControlFlow, Range};
@@ -11,8 +11,8 @@ use crate::model::MostLikely;
 use crate::panics;
 use crate::speculation::Speculator;
 
-/// A sequence's part in a step, after the forward pass.
-pub(super) struct SequenceStep {
+/// A sequence of a batch: its text, and what the last step did for it.
+pub(super) struct Sequence {
     pub(super) id: SequenceId,
     pub(super) state: SequenceState,
     pub(super) speculator: Option<Speculator>,
@@ -28,7 +28,7 @@ pub(super) struct SequenceStep {
     pub(super) end: Result<()>,
 }
 
-impl SequenceStep {
+impl Sequence {
     pub(super) fn new(
         id: SequenceId,
         state: SequenceState,
