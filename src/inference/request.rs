@@ -36,11 +36,12 @@ pub struct GenerateRequest {
     /// Continue after an end-of-sequence token, which is then kept like any other.
     #[serde(default)]
     pub ignore_eos: bool,
-    /// The texts that are allowed: see [`Options::constraint`].
+    /// The texts that are allowed: see [`Options::constraint`](crate::Options::constraint).
     #[serde(default)]
     pub grammar: Option<Grammar>,
     /// How a thought before the answer is marked, from
-    /// [`Thoughts::reasoning`](crate::tokenizer::Thoughts::reasoning): see [`Options::reasoning`].
+    /// [`Thoughts::reasoning`](crate::tokenizer::Thoughts::reasoning): see
+    /// [`Options::reasoning`](crate::Options::reasoning).
     #[serde(skip)]
     pub reasoning: Option<Reasoning>,
     /// What changes the model for this text: the name of one of its

@@ -94,6 +94,7 @@ pub fn weights_without_tiny(bytes: Bytes) -> Bytes {
     bytes
 }
 
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // instructions are checked by it
 // ANCHOR: definition
 /// The definition: one output.
 fn sum_in_order(weights: &[bf16], x: &[bf16]) -> f32 {
@@ -154,6 +155,7 @@ pub enum Form {
     /// `[k][rows]`, as f32.
     Numbers,
     /// `[k / 4][2][rows]`: two even inputs in a word, then two odd ones, the first in its upper half.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // instructions that others lack
     Words,
 }
 
