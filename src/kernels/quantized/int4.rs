@@ -91,6 +91,7 @@ impl<const ADDED: i32> PackedIntegers for Nibbles<ADDED> {
             add::<I, M, P, V, 28>(words, first, &x[7], sums);
         }
     }
+
     #[inline(always)]
     fn add_rounded<I: Isa, const PARTS: usize>(
         &self,

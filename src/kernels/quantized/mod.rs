@@ -7,7 +7,6 @@
 //! too, once it is doubled.
 
 mod float4;
-mod float8;
 mod int4;
 mod int8;
 mod integers;
@@ -24,9 +23,8 @@ use super::panels::PanelFormat;
 use super::simd::{Isa, WIDTH};
 pub use float4::E2M1_DOUBLED;
 pub(super) use float4::{Mxfp4, Nvfp4};
-pub(super) use float8::Fp8;
 pub(super) use int4::{Int4, Int4Min};
-pub(super) use int8::{Int8, Int8Halves, Int8Min};
+pub(super) use int8::{Fp8, Int8, Int8Halves, Int8Min};
 pub(super) use integers::{IntegerProducts, ROWS, RoundedGroup, rounded, single_rounded};
 pub(super) use product::{Unpacked, products, unpacked};
 pub use round::{Rounding, quantize};
