@@ -177,7 +177,7 @@ impl<'a> Weights<'a> {
     /// Checks, after loading, that what was said of activations has met weights that they fit.
     ///
     /// # Errors
-    /// Activations in int8 where all weights are numbers, or in bf16 where none is.
+    /// Activations that no weight of the model fits: see [`Activations::fit`].
     pub(crate) fn check_activations(&self) -> Result<()> {
         let activations = self.activations();
         if activations != Activations::F32 && !self.loaded.borrow().fits_activations {

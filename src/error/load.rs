@@ -10,7 +10,7 @@ use crate::outside::{in_words, json_in_words, quoted, short};
 #[non_exhaustive]
 pub enum LoadError {
     #[error(
-        "activations in int8 are for quantized weights, and no weight of this model is quantized: quantize them, or leave the activations in f32"
+        "activations in int8 are for weights in int8, int4, mxfp4 or nvfp4, and no weight of this model is stored so: quantize them, or leave the activations in f32"
     )]
     NothingQuantized,
 

@@ -34,8 +34,8 @@ pub struct ModelArgs {
     /// each number of the other formats exactly. These take half the memory, and half the bytes to read
     /// at each step.
     ///
-    /// Quantized weights of a GGUF file or a quantized checkpoint stay as they are where a format of integers
-    /// holds them, and are f32 with auto where none does (FP8, NF4, Q2_K, GPTQ with act-order).
+    /// Quantized weights of a GGUF file or a quantized checkpoint stay as they are where there are kernels for
+    /// them, and are f32 with auto where there are none (NF4, Q2_K, GPTQ with act-order; on a GPU also FP8).
     #[arg(long, value_parser = values::dtype(), default_value = "auto")]
     pub dtype: Dtype,
 
@@ -54,8 +54,9 @@ pub struct ModelArgs {
     #[arg(long, value_parser = values::rounding(), default_value = "nearest", value_name = "HOW")]
     pub rounding: Rounding,
 
-    /// The format of the activations that weights are multiplied with: int8 for quantized weights, bf16 for
-    /// those in bf16. Either makes prefill faster, and results less accurate. On the CPU only
+    /// The format of the activations that weights are multiplied with: int8 for quantized weights, except
+    /// for FP8, and bf16 for those in bf16. Either makes prefill faster, and results less accurate. On the
+    /// CPU only
     #[arg(long, value_parser = values::activations(), default_value = "f32", value_name = "DTYPE")]
     pub activations: Activations,
 

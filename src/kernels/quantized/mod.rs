@@ -32,39 +32,16 @@ pub use round::{Rounding, quantize};
 /// Calls a function that is generic over [`PackedGroups`] with the type for a [`GroupFormat`].
 macro_rules! with_groups {
     ($format:expr, $G:ident => $body:expr) => {
+        $crate::kernels::quantized::with_groups!(
+            $format, $G => $body; Int8 Int4 Int8Min Int4Min Int8Halves Mxfp4 Nvfp4 Fp8
+        )
+    };
+    ($format:expr, $G:ident => $body:expr; $($name:ident)*) => {
         match $format {
-            $crate::kernels::GroupFormat::Int8 => {
-                type $G = $crate::kernels::quantized::Int8;
+            $($crate::kernels::GroupFormat::$name => {
+                type $G = $crate::kernels::quantized::$name;
                 $body
-            }
-            $crate::kernels::GroupFormat::Int4 => {
-                type $G = $crate::kernels::quantized::Int4;
-                $body
-            }
-            $crate::kernels::GroupFormat::Int8Min => {
-                type $G = $crate::kernels::quantized::Int8Min;
-                $body
-            }
-            $crate::kernels::GroupFormat::Int4Min => {
-                type $G = $crate::kernels::quantized::Int4Min;
-                $body
-            }
-            $crate::kernels::GroupFormat::Int8Halves => {
-                type $G = $crate::kernels::quantized::Int8Halves;
-                $body
-            }
-            $crate::kernels::GroupFormat::Mxfp4 => {
-                type $G = $crate::kernels::quantized::Mxfp4;
-                $body
-            }
-            $crate::kernels::GroupFormat::Nvfp4 => {
-                type $G = $crate::kernels::quantized::Nvfp4;
-                $body
-            }
-            $crate::kernels::GroupFormat::Fp8 => {
-                type $G = $crate::kernels::quantized::Fp8;
-                $body
-            }
+            })*
         }
     };
 }
@@ -109,7 +86,8 @@ pub enum Activations {
     /// With weights in bf16: rounded to bf16, and summed in the order of a matrix unit. Less accurate,
     /// and for many rows faster, where the processor has products of bf16.
     Bf16,
-    /// With quantized weights: each group rounded to integers from -127 to 127, with a scale in f32. Less
+    /// With weights quantized to integers or to 4 bits of floating point: each group rounded to integers from -127 to
+    /// 127, with a scale in f32. Less
     /// accurate, and for many rows faster, since products of integers are cheap.
     Int8,
 }
