@@ -91,6 +91,7 @@ impl States {
         before.0 = start;
         before.1.clone_from(&after.1);
         last.clear();
+        // Tokens of a longer pass are never rejected.
         if rows.len() <= SHORT * shape.row {
             last.extend_from_slice(rows);
         }
