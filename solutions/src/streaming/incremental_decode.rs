@@ -9,9 +9,8 @@
 //!
 //! A common wrong turn: decoding with `from_utf8_lossy` and holding back what ends in `�`. That
 //! mark may stand for bytes that no later byte can repair, or be a character of the text, and then
-//! the reader waits for nothing. (The chapter's decoder has to do so, because it sees text and not
-//! bytes. It makes up for it at the end.) Another: forgetting the end. The bytes that are held when
-//! the last token has come are lost, and nobody notices, because most texts end with a full stop.
+//! the reader waits for nothing. Another: forgetting the end. The bytes that are held when the last
+//! token has come are lost, and nobody notices, because most texts end with a full stop.
 
 use std::str;
 
