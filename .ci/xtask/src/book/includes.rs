@@ -52,6 +52,9 @@ pub fn check(sources: &Sources) -> Vec<Problem> {
                 continue;
             };
             let Some(anchor) = include.anchor else {
+                if sources.text(&path).is_ok_and(|text| text.trim().is_empty()) {
+                    problems.push(problem(format!("includes {}, which is empty", include.path)));
+                }
                 continue;
             };
             if anchor.starts_with(|c: char| c.is_ascii_digit() || c == ':') {
@@ -178,6 +181,17 @@ mod tests {
         assert!(
             messages(&page.replace("{{#include output", "\\{{#include output"), CODE).is_empty()
         );
+    }
+
+    #[test]
+    fn an_empty_file_is_found() {
+        let page = ("book/src/a.md", "{{#include answers/a.md}}");
+        let found = |answer| {
+            let sources = Sources::from([page, ("book/src/answers/a.md", answer)]);
+            check(&sources).iter().map(Problem::to_string).collect::<Vec<_>>()
+        };
+        assert!(found("Yes.").is_empty());
+        assert_eq!(found("\n"), ["book/src/a.md:1: includes answers/a.md, which is empty"]);
     }
 
     #[test]
