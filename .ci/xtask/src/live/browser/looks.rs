@@ -11,7 +11,7 @@ use crate::browser::SEEN;
 const SCRIPT: &str = include_str!("looks.js");
 
 /// The pages that have widgets.
-pub const PAGES: [&str; 20] = [
+pub const PAGES: [&str; 21] = [
     "introduction.html",
     "first-light.html",
     "tokens.html",
@@ -32,6 +32,7 @@ pub const PAGES: [&str; 20] = [
     "gpus.html",
     "other-models.html",
     "beyond.html",
+    "server.html",
 ];
 
 /// Of a window that moves by its whole height, the score is 1. Google calls 0.1 good.

@@ -4,6 +4,7 @@
 //! the same requests must have the same answers: the same tokens, and the same probabilities but for
 //! the last digits, which are the `exp` of another platform.
 
+mod admission;
 mod allowed;
 mod anatomy;
 mod candidates;
@@ -49,7 +50,7 @@ pub struct Proof {
 type Check = fn(&mut Proof, &Path) -> Result<()>;
 
 /// The checks by name: one for each widget, and their looks.
-const CHECKS: [(&str, Check); 17] = [
+const CHECKS: [(&str, Check); 18] = [
     ("story", story::check),
     ("candidates", candidates::check),
     ("tokens", tokens::check),
@@ -65,6 +66,7 @@ const CHECKS: [(&str, Check); 17] = [
     ("stream", stream::check),
     ("lines", lines::check),
     ("reach", reach::check),
+    ("admission", admission::check),
     ("holds", holds::check),
     ("looks", looks::check),
 ];
