@@ -11,7 +11,7 @@ use crate::browser::SEEN;
 const SCRIPT: &str = include_str!("looks.js");
 
 /// The pages that have widgets.
-pub const PAGES: [&str; 21] = [
+pub const PAGES: [&str; 22] = [
     "introduction.html",
     "first-light.html",
     "tokens.html",
@@ -32,6 +32,7 @@ pub const PAGES: [&str; 21] = [
     "gpus.html",
     "other-models.html",
     "beyond.html",
+    "states.html",
     "server.html",
 ];
 

@@ -17,6 +17,7 @@ mod looks;
 mod loops;
 mod native;
 mod reach;
+mod recall;
 mod router;
 mod scheduler;
 mod story;
@@ -50,7 +51,7 @@ pub struct Proof {
 type Check = fn(&mut Proof, &Path) -> Result<()>;
 
 /// The checks by name: one for each widget, and their looks.
-const CHECKS: [(&str, Check); 18] = [
+const CHECKS: [(&str, Check); 19] = [
     ("story", story::check),
     ("candidates", candidates::check),
     ("tokens", tokens::check),
@@ -67,6 +68,7 @@ const CHECKS: [(&str, Check); 18] = [
     ("lines", lines::check),
     ("reach", reach::check),
     ("admission", admission::check),
+    ("recall", recall::check),
     ("holds", holds::check),
     ("looks", looks::check),
 ];
