@@ -22,7 +22,7 @@ pub(crate) fn argmax(logits: Tensor<2>) -> Tensor<1, Int> {
     argmax_rows::launch(
         &logits.client.clone(),
         cubes(rows),
-        units(&logits, LANES),
+        CubeDim::new_1d(units(&logits, LANES)),
         address_type([&logits]),
         logits.clone().into_tensor_arg(),
         ids.clone().into_tensor_arg(),

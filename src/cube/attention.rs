@@ -31,6 +31,7 @@ use crate::kernels::{BLOCK, Scoring};
 use plan::TILE;
 pub(crate) use plan::{Plan, PlanData, PlanShape, Rows};
 use span::{SPAN, Shape};
+use tensor_cores::PLANES;
 
 /// The units of a cube, where the device has so many: one for each position of a span.
 const UNITS: u32 = SPAN as u32;
@@ -122,8 +123,12 @@ pub(crate) fn attend(
 fn attend_whole(q: CubeTensor, slots: CubeTensor, plan: CubeTensor, launch: Launch) -> CubeTensor {
     let Launch { shape, scoring, sinks, tiles_at, tiles, tensor_cores } = launch;
     let out = empty_like(&q);
-    let cubes = tiles * shape.slot.n_kv_heads;
-    let (count, dim) = cubes_of(&q, cubes, tensor_cores);
+    let (cubes, planes) = if tensor_cores {
+        (tiles.div_ceil(PLANES) * shape.slot.n_kv_heads, PLANES)
+    } else {
+        (tiles * shape.slot.n_kv_heads, 0)
+    };
+    let (count, dim) = cubes_of(&q, cubes, planes);
     let (of_slots, of_queries) = (slot_element(&slots, shape.slot), element(&q));
     let address = address_type([&q, &slots]);
     let [x, slots] = [&q, &slots].map(|tensor| tensor.clone().into_tensor_arg());
@@ -135,7 +140,7 @@ fn attend_whole(q: CubeTensor, slots: CubeTensor, plan: CubeTensor, launch: Laun
     unsafe {
         if tensor_cores {
             tensor_cores::whole::launch_unchecked(
-                &q.client, count, dim, address, x, slots, plan, sinks, y, tiles_at, cubes, scale,
+                &q.client, count, dim, address, x, slots, plan, sinks, y, tiles_at, tiles, scale,
                 softcap, window, shape, of_queries,
             );
         } else {
@@ -174,7 +179,7 @@ fn attend_spans(
     let out = empty_like(&q);
     let cubes = spans * shape.slot.n_kv_heads;
     let partials = empty(&q, [cubes * shape.partial()], DType::F32);
-    let (count, dim) = cubes_of(&q, cubes, tensor_cores);
+    let (count, dim) = cubes_of(&q, cubes, usize::from(tensor_cores));
     let (of_slots, of_queries) = (slot_element(&slots, shape.slot), element(&q));
     let address = address_type([&q, &slots, &partials]);
     let [x, slots] = [&q, &slots].map(|tensor| tensor.clone().into_tensor_arg());
@@ -246,13 +251,13 @@ fn attend_spans(
     out
 }
 
-/// The shape of a launch of so many cubes. On a CPU, where units are threads and cubes are what is shared out,
-/// a cube has one unit, and with tensor cores one plane.
-fn cubes_of(tensor: &CubeTensor, cubes: usize, tensor_cores: bool) -> (CubeCount, CubeDim) {
+/// The shape of a launch of so many cubes, each of so many `planes` on tensor cores. On a CPU, where units are threads
+/// and cubes are what is shared out, a cube has one unit.
+fn cubes_of(tensor: &CubeTensor, cubes: usize, planes: usize) -> (CubeCount, CubeDim) {
     let hardware = &tensor.client.properties().hardware;
     let units = match hardware.num_cpu_cores {
         Some(_) => 1,
-        None if tensor_cores => PLANE as u32,
+        None if planes > 0 => (planes * PLANE) as u32,
         None => UNITS.min(hardware.max_units_per_cube),
     };
     let dim = CubeDim::new_1d(units);

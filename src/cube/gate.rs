@@ -31,10 +31,6 @@ pub(crate) fn gated(gate: Tensor<3>, up: Tensor<3>, activation: Activation) -> T
 
 /// A unit takes one number.
 #[cube(launch, address_type = "dynamic")]
-#[allow(
-    clippy::manual_clamp,
-    reason = "the operations of the kernels on the CPU, in their order"
-)]
 fn gate_numbers<T: Float>(
     gate: &Buffer<T>,
     up: &Buffer<T>,
@@ -45,12 +41,22 @@ fn gate_numbers<T: Float>(
     if ABSOLUTE_POS >= gate.len() {
         terminate!();
     }
-    let active = activated(f32::cast_from(gate[ABSOLUTE_POS]), activation);
-    let mut factor = f32::cast_from(up[ABSOLUTE_POS]);
+    output[ABSOLUTE_POS] = gated_number::<T>(gate[ABSOLUTE_POS], up[ABSOLUTE_POS], activation);
+}
+
+/// A number of [`gated`], computed in f32.
+#[cube]
+#[allow(
+    clippy::manual_clamp,
+    reason = "the operations of the kernels on the CPU, in their order"
+)]
+pub(super) fn gated_number<T: Float>(gate: T, up: T, #[comptime] activation: Activation) -> T {
+    let active = activated(f32::cast_from(gate), activation);
+    let mut factor = f32::cast_from(up);
     if comptime!(activation == Activation::ClampedSilu) {
         factor = f32::max(f32::min(factor, Activation::CLAMP), -Activation::CLAMP) + 1.0;
     }
-    output[ABSOLUTE_POS] = T::cast_from(active * factor);
+    T::cast_from(active * factor)
 }
 
 /// The greatest argument of `exp` here, and of `tanh`: beyond it `exp` is infinite, which shaders may take

@@ -28,6 +28,7 @@ use burn_cubecl::tensor::CubeTensor;
 
 use super::packing::Packing;
 use super::{client, empty, from_cube, into_cube};
+use crate::activation::Activation;
 use crate::kernels::{LANES, PanelFormat, Precision};
 
 /// Slices of the inputs.
@@ -88,13 +89,38 @@ pub(crate) fn products(
     let outputs = Outputs::new(matrices, range, rows, numbers_of_alignment(&x));
     let y = empty(&x, [outputs.numbers()], x.dtype);
     if tensor_cores::can_multiply(&x.client, x.dtype, matrices) {
-        tensor_cores::launch(x, words, y.clone(), rows, matrices, &outputs);
+        tensor_cores::launch(x, words, y.clone(), rows, matrices, &outputs, None);
     } else if rows <= FEW_ROWS || computes_on_host(&x.client) {
         few_rows::launch(x, words, y.clone(), rows, matrices, &outputs);
     } else {
         many_rows::launch(x, words, y.clone(), rows, matrices, &outputs);
     }
     (0..outputs.n_out.len()).map(|i| from_cube(outputs.rows_of(&y, i, rows))).collect()
+}
+
+/// What a gate makes of the products with two matrices, `activation(gate) * up`, in one launch: `[rows, n_in]` ->
+/// `[rows, n_out]`. The bits are those of [`products`] and [`gated`](super::gate::gated). None where no kernel does
+/// both.
+pub(crate) fn gated_product(
+    x: Tensor<2>,
+    words: Tensor<1, Int>,
+    matrices: &Matrices,
+    activation: Activation,
+) -> Option<Tensor<2>> {
+    let [rows, _] = x.dims();
+    let client = client(&x.device())?;
+    let are_alike = matches!(*matrices.n_out, [gate, up] if gate == up);
+    if !are_alike
+        || rows > tensor_cores::FEW_ROWS
+        || !tensor_cores::can_multiply(&client, x.dtype(), matrices)
+    {
+        return None;
+    }
+    let (x, words) = (into_contiguous(into_cube(x)), into_cube(words));
+    let outputs = Outputs::new(matrices, 0..1, rows, numbers_of_alignment(&x));
+    let y = empty(&x, [rows, matrices.n_out[0]], x.dtype);
+    tensor_cores::launch(x, words, y.clone(), rows, matrices, &outputs, Some(activation));
+    Some(from_cube(y))
 }
 
 /// Whether Burn has a faster product, though not in one order of sums: with weights that have 16 bits, as

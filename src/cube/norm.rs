@@ -6,7 +6,7 @@ use burn_cubecl::cubecl::prelude::{Tensor as Buffer, *};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::reduce::{LANES, cubes, number, sum_of_squares, units};
+use super::reduce::{LANES, MOST_UNROLLED, cubes, number, sum_of_squares, units};
 use super::{address_type, element, empty_like, from_cube, into_cube};
 
 /// `x`, `[..., d]`, divided by the root of the mean of its squares, times `weight`, `[d]`: the shape of `x`.
@@ -14,16 +14,18 @@ use super::{address_type, element, empty_like, from_cube, into_cube};
 pub(crate) fn rms_norm<const D: usize>(x: Tensor<D>, weight: Tensor<1>, eps: f32) -> Tensor<D> {
     let (x, weight) = (into_contiguous(into_cube(x)), into_cube(weight));
     let (output, width) = (empty_like(&x), width(&weight));
+    let units = units(&x, LANES);
     norm_rows::launch(
         &x.client.clone(),
         cubes(x.meta.num_elements() / width),
-        units(&x, LANES),
+        CubeDim::new_1d(units),
         address_type([&x]),
         x.clone().into_tensor_arg(),
         weight.into_tensor_arg(),
         output.clone().into_tensor_arg(),
         eps,
         width,
+        units as usize,
         element(&x),
     );
     from_cube(output)
@@ -38,10 +40,11 @@ pub(crate) fn add_rms_norm<const D: usize>(
 ) -> [Tensor<D>; 2] {
     let ([x, y], weight) = ([x, y].map(|x| into_contiguous(into_cube(x))), into_cube(weight));
     let ([sum, output], width) = ([empty_like(&x), empty_like(&x)], width(&weight));
+    let units = units(&x, LANES);
     add_and_norm_rows::launch(
         &x.client.clone(),
         cubes(x.meta.num_elements() / width),
-        units(&x, LANES),
+        CubeDim::new_1d(units),
         address_type([&x]),
         x.clone().into_tensor_arg(),
         y.into_tensor_arg(),
@@ -50,6 +53,7 @@ pub(crate) fn add_rms_norm<const D: usize>(
         output.clone().into_tensor_arg(),
         eps,
         width,
+        units as usize,
         element(&x),
     );
     [sum, output].map(from_cube)
@@ -68,13 +72,14 @@ fn norm_rows<T: Float>(
     output: &mut Buffer<T>,
     eps: f32,
     #[comptime] width: usize,
+    #[comptime] units: usize,
     #[define(T)] _element: ElemType,
 ) {
     let first = CUBE_POS * width;
     if first >= x.len() {
         terminate!();
     }
-    norm_row(x, ComptimeOption::new_None(), weight, output, first, eps, width);
+    norm_row(x, ComptimeOption::new_None(), weight, output, first, eps, width, units);
 }
 
 /// As [`norm_rows`], of the sum of `x` and `y`, which is written too.
@@ -87,6 +92,7 @@ fn add_and_norm_rows<T: Float>(
     output: &mut Buffer<T>,
     eps: f32,
     #[comptime] width: usize,
+    #[comptime] units: usize,
     #[define(T)] _element: ElemType,
 ) {
     let first = CUBE_POS * width;
@@ -94,10 +100,10 @@ fn add_and_norm_rows<T: Float>(
         terminate!();
     }
     let y = ComptimeOption::new_Some(y);
-    for i in range_stepped(first + UNIT_POS as usize, first + width, CUBE_DIM as usize) {
+    norm_row(x, y, weight, output, first, eps, width, units);
+    for i in range_stepped(first + UNIT_POS as usize, first + width, units) {
         sum[i] = number(x, y, i);
     }
-    norm_row(x, y, weight, output, first, eps, width);
 }
 
 // ANCHOR: norm_row
@@ -111,12 +117,27 @@ fn norm_row<T: Float>(
     first: usize,
     eps: f32,
     #[comptime] width: usize,
+    #[comptime] units: usize,
 ) {
+    // The weights that this unit needs: they come while it waits for the sum.
+    let steps = comptime!(width.div_ceil(units));
+    let mut weights = Array::<T>::new(steps);
+    #[unroll(steps <= MOST_UNROLLED)]
+    for step in 0..steps {
+        let i = UNIT_POS as usize + step * units;
+        if i < width {
+            weights[step] = weight[i];
+        }
+    }
     let mean = sum_of_squares(x, y, first, width, LANES) / (width as f32);
     let factor = 1.0 / f32::sqrt(mean + eps);
-    for i in range_stepped(UNIT_POS as usize, width, CUBE_DIM as usize) {
-        let scaled = f32::cast_from(number(x, y, first + i)) * factor;
-        output[first + i] = T::cast_from(scaled * f32::cast_from(weight[i]));
+    #[unroll(steps <= MOST_UNROLLED)]
+    for step in 0..steps {
+        let i = UNIT_POS as usize + step * units;
+        if i < width {
+            let scaled = f32::cast_from(number(x, y, first + i)) * factor;
+            output[first + i] = T::cast_from(scaled * f32::cast_from(weights[step]));
+        }
     }
 }
 // ANCHOR_END: norm_row

@@ -11,17 +11,20 @@ use burn_cubecl::tensor::CubeTensor;
 /// The lanes of a row of a hidden state or of logits.
 pub(super) const LANES: usize = 256;
 
+/// Loops of more steps are not unrolled.
+pub(super) const MOST_UNROLLED: usize = 32;
+
 /// The greatest number of cubes in one dimension of a launch, in WebGPU.
 const MOST_CUBES: usize = 65_535;
 
 /// How many units a cube for so many `lanes` has on this device. On a CPU, where units are threads and
 /// cubes are what is shared out, one.
-pub(super) fn units(tensor: &CubeTensor, lanes: usize) -> CubeDim {
+pub(super) fn units(tensor: &CubeTensor, lanes: usize) -> u32 {
     let hardware = &tensor.client.properties().hardware;
-    CubeDim::new_1d(match hardware.num_cpu_cores {
+    match hardware.num_cpu_cores {
         Some(_) => 1,
         None => hardware.max_units_per_cube.min(lanes as u32),
-    })
+    }
 }
 
 /// At least `count` cubes: those from `count` on have nothing to do.
@@ -56,9 +59,15 @@ pub(super) fn sum_of_squares<T: Float>(
     let (unit, units) = (UNIT_POS as usize, CUBE_DIM as usize);
     for lane in range_stepped(unit, lanes, units) {
         let mut sum = 0.0f32;
-        for i in range_stepped(first + lane, first + width, lanes) {
-            let x = f32::cast_from(number(x, y, i));
-            sum += x * x;
+        // Unrolled, so that a unit waits for all its numbers at once.
+        let steps = comptime!(width.div_ceil(lanes));
+        #[unroll(steps <= MOST_UNROLLED)]
+        for step in 0..steps {
+            let i = lane + step * lanes;
+            if i < width {
+                let x = f32::cast_from(number(x, y, first + i));
+                sum += x * x;
+            }
         }
         sums[lane] = sum;
     }

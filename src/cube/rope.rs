@@ -12,6 +12,9 @@ use super::{address_type, element, empty_like, from_cube, into_cube};
 /// The lanes of a head.
 const HEAD_LANES: usize = 32;
 
+/// The heads of a cube, where none is normed: then its units need not wait for each other.
+const HEADS_OF_CUBE: usize = 8;
+
 /// The sizes that the kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Heads {
@@ -20,6 +23,10 @@ struct Heads {
     head_dim: usize,
     /// Half of the numbers of a head that are rotated.
     pairs: usize,
+    /// How many heads a cube takes.
+    of_cube: usize,
+    /// How many units a head has.
+    units: usize,
 }
 
 /// Queries, `[batch, seq, n_heads, head_dim]`, and keys, `[batch, seq, n_kv_heads, head_dim]`, rotated by
@@ -48,11 +55,20 @@ fn turn(
     let [q, k] = qk.map(|x| into_contiguous(into_cube(x)));
     let table = into_contiguous(into_cube(table));
     let dim = |x: &CubeTensor, i: usize| x.meta.shape()[i];
+    let units = units(&q, HEAD_LANES);
+    let is_one_unit = units == 1;
+    let of_cube = if weights.is_some() || is_one_unit {
+        1
+    } else {
+        HEADS_OF_CUBE
+    };
     let heads = Heads {
         n_heads: dim(&q, 2),
         n_kv_heads: dim(&k, 2),
         head_dim: dim(&q, 3),
         pairs: dim(&table, 2),
+        of_cube,
+        units: units as usize,
     };
     let rows = dim(&q, 0) * dim(&q, 1);
     let (q_out, k_out) = (empty_like(&q), empty_like(&k));
@@ -60,8 +76,8 @@ fn turn(
     let weight = |weight: Option<Tensor<1>>| weight.map(|x| into_cube(x).into_tensor_arg()).into();
     turn_heads::launch(
         &q.client.clone(),
-        cubes(rows * (heads.n_heads + heads.n_kv_heads)),
-        units(&q, HEAD_LANES),
+        cubes((rows * (heads.n_heads + heads.n_kv_heads)).div_ceil(of_cube)),
+        CubeDim::new_1d(of_cube as u32 * units),
         address_type([&q]),
         q.clone().into_tensor_arg(),
         k.into_tensor_arg(),
@@ -77,7 +93,7 @@ fn turn(
     [q_out, k_out].map(from_cube)
 }
 
-/// A cube takes a head of a row: of the queries, or behind them of the keys.
+/// A cube takes some heads of the rows: a row has those of the queries, and behind them those of the keys.
 #[cube(launch, address_type = "dynamic")]
 fn turn_heads<T: Float>(
     q: &Buffer<T>,
@@ -94,7 +110,8 @@ fn turn_heads<T: Float>(
     let n_heads = comptime!(heads.n_heads);
     let n_kv_heads = comptime!(heads.n_kv_heads);
     let all = comptime!(heads.n_heads + heads.n_kv_heads);
-    let (row, head) = (CUBE_POS / all, CUBE_POS % all);
+    let place = CUBE_POS * comptime!(heads.of_cube) + UNIT_POS as usize / comptime!(heads.units);
+    let (row, head) = (place / all, place % all);
     if row * n_heads * comptime!(heads.head_dim) >= q.len() {
         terminate!();
     }
@@ -133,7 +150,8 @@ fn turn_head<T: Float>(
     };
     let sines = table.len() / 2;
     let angles = row * pairs % sines;
-    let (unit, units) = (UNIT_POS as usize, CUBE_DIM as usize);
+    let units = comptime!(heads.units);
+    let unit = UNIT_POS as usize % units;
     for i in range_stepped(unit, pairs, units) {
         let (cos, sin) = (table[angles + i], table[sines + angles + i]);
         let a = scaled(x, weight, first, i, factor);

@@ -2,8 +2,9 @@
 
 use burn::tensor::{Tensor, activation};
 
+use super::linear::Linear;
 #[cfg(feature = "cube")]
-use crate::{cube::gate as on_gpu, device::has_cubes};
+use crate::{cube::gate as on_gpu, device::has_cubes, model::device_panels::DevicePanels};
 
 pub use crate::activation::Activation;
 
@@ -20,6 +21,17 @@ impl Activation {
             }
             Self::Sigmoid => activation::sigmoid(x),
         }
+    }
+
+    /// As [`gated`](Self::gated), of the products of both layers with `x`, `[batch, seq, in]`: on some GPUs in one
+    /// launch.
+    pub(super) fn gated_products(self, linears: [&Linear; 2], x: Tensor<3>) -> Tensor<3> {
+        #[cfg(feature = "cube")]
+        if let Some(gated) = DevicePanels::gated(linears, &x, self) {
+            return gated;
+        }
+        let [gate, up] = Linear::each(linears, x);
+        self.gated(gate, up)
     }
 
     /// `activation(gate) * up`, elementwise, with an `up` that is clamped first where the gate is: all

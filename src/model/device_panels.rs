@@ -6,6 +6,7 @@ use std::ops::Range;
 use burn::module::Module;
 use burn::tensor::{AllocationProperty, Bytes, DType, Device, Int, Tensor, TensorData};
 
+use super::activation::Activation;
 use super::linear::{Linear, Weight};
 use crate::cube::linear::{self, Matrices};
 use crate::kernels::Panels;
@@ -92,6 +93,26 @@ impl DevicePanels {
             }
             _ => None,
         }
+    }
+
+    /// `activation(gate) * up` of the products with both, in one launch, where a kernel does that and they were
+    /// [joined](Self::join): `[batch, seq, in]` -> `[batch, seq, out]`.
+    pub(super) fn gated(
+        linears: [&Linear; 2],
+        x: &Tensor<3>,
+        activation: Activation,
+    ) -> Option<Tensor<3>> {
+        let Weight::Panels(Self { words, matrices, .. }) = &linears[0].weight else {
+            return None;
+        };
+        let [batch, seq, n_in] = x.dims();
+        let is_biased = linears.iter().any(|linear| linear.bias.is_some());
+        if is_biased || matrices.n_out.len() != linears.len() {
+            return None;
+        }
+        let x = x.clone().reshape([batch * seq, n_in]);
+        let gated = linear::gated_product(x, words.clone(), matrices, activation)?;
+        Some(gated.reshape([batch as i32, seq as i32, -1]))
     }
 
     /// The products with matrices that follow each other.

@@ -64,8 +64,9 @@ impl FeedForward {
     // ANCHOR: feed_forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let [gate, up] = Linear::each([&self.gate_proj, &self.up_proj], x); // [batch, seq, d_ff] each
-        self.down_proj.forward(self.activation.gated(gate, up)) // activation(gate) * up
+        // activation(gate) * up, [batch, seq, d_ff]
+        let gated = self.activation.gated_products([&self.gate_proj, &self.up_proj], x);
+        self.down_proj.forward(gated)
     }
     // ANCHOR_END: feed_forward
 }

@@ -115,6 +115,16 @@ impl Reference {
         Ok(reference)
     }
 
+    /// How far the logits of whole prompts are from it.
+    pub fn farthest_of_whole(&self, model: &Model) -> Result<f32> {
+        let mut distance = 0.0_f32;
+        for (prompt, logits) in self.prompts.iter().zip(&self.logits) {
+            let whole = model.forward(&mut [Input::whole(prompt).with_logits(Logits::All)])?;
+            distance = distance.max(farthest(&whole, logits));
+        }
+        Ok(distance)
+    }
+
     /// How far a model is from it.
     pub fn compare(&self, model: &Model) -> Result<Row> {
         let mut row = Row::default();

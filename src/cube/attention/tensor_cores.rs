@@ -18,7 +18,7 @@ use super::plan::{NO_TILE, TILE};
 use super::span::{SPAN, Shape, Tile};
 use crate::cube::blocks::SlotShape;
 use crate::cube::tensor_cores::{
-    PAIRS, ROWS, has_instruction, inputs_of, multiply, output_of, pair,
+    PAIRS, PLANE, ROWS, has_instruction, inputs_of, multiply, output_of, pair,
 };
 use crate::kernels::BLOCK;
 
@@ -26,6 +26,8 @@ use crate::kernels::BLOCK;
 pub(super) const QUERIES: usize = ROWS;
 /// The largest heads whose sums a lane has registers for.
 const LARGEST_HEAD: usize = 128;
+/// The planes of a cube that goes through all spans.
+pub(super) const PLANES: usize = 4;
 /// The blocks of a span.
 const BLOCKS: usize = SPAN / BLOCK;
 
@@ -54,7 +56,8 @@ struct Taken {
     sums: Array<Vector<f32, Const<2>>>,
 }
 
-/// As [`attend_whole`](super::kernel::attend_whole). A cube is a plane.
+/// As [`attend_whole`](super::kernel::attend_whole). A plane takes a tile; those of a cube have neighbouring ones, so
+/// that what one of them reads is near when the others need it. The longest come first.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn whole<T: Float>(
     q: &Buffer<Vector<T, Const<8>>>,
@@ -63,18 +66,19 @@ pub(super) fn whole<T: Float>(
     sinks: ComptimeOption<&Buffer<f32>>,
     out: &mut Buffer<T>,
     tiles_at: usize,
-    cubes: usize,
+    tiles: usize,
     scale: f32,
     softcap: f32,
     window: usize,
     #[comptime] shape: Shape,
     #[define(T)] _element: ElemType,
 ) {
-    if CUBE_POS >= cubes {
+    let n_kv_heads = comptime!(shape.slot.n_kv_heads);
+    let number = CUBE_POS / n_kv_heads * PLANES + UNIT_POS as usize / PLANE;
+    if number >= tiles {
         terminate!();
     }
-    let n_kv_heads = comptime!(shape.slot.n_kv_heads);
-    let at = tiles_at + CUBE_POS / n_kv_heads * TILE;
+    let at = tiles_at + (tiles - 1 - number) * TILE;
     let lane = Lane::new(Tile::read(plan, at, CUBE_POS % n_kv_heads, window, shape));
     let queries = lane.queries(q);
     let mut all = Taken::nothing(shape);
@@ -171,7 +175,7 @@ pub(super) fn span<T: Float>(
 #[cube]
 impl Lane {
     fn new(tile: Tile) -> Lane {
-        let lane = UNIT_POS as usize;
+        let lane = UNIT_POS as usize % PLANE;
         Lane { tile, row: lane / 4, quarter: lane % 4 }
     }
 

@@ -11,7 +11,6 @@ pub enum Dtype {
     F32,
     F16,
     /// Not of peers.
-    #[value(skip)]
     Bf16,
     /// As bf16, with activations in bf16.
     #[value(name = "bf16-bf16")]

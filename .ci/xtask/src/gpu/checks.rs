@@ -30,10 +30,10 @@ const FAMILIES: [&str; 7] = [
 ];
 
 /// The distances of the fixture models from transformers, as a Markdown table: each as a share of the
-/// largest logit of a position. `quick`: one model of each family.
+/// largest logit of a position; with weights in 16 bits those of whole prompts. `quick`: one model of each family.
 pub fn parity(device: &OpenDevice, fixtures: &Path, quick: bool, budget: Budget) -> Result<String> {
-    let mut table = "| model | whole | cached | chunks of 1 | of 3 | of 8 | greedy tokens |\n\
-                     |---|--:|--:|--:|--:|--:|--:|\n"
+    let mut table = "| model | whole | cached | chunks of 1 | of 3 | of 8 | greedy tokens | in f16 | in bf16 |\n\
+                     |---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
         .to_owned();
     let mut models: Vec<_> = parity::model_folders(fixtures)?
         .into_iter()
@@ -47,14 +47,23 @@ pub fn parity(device: &OpenDevice, fixtures: &Path, quick: bool, budget: Budget)
     });
     for (name, folder) in models {
         if budget.is_over() {
-            table += &format!("| {name} | not in time | | | | | |\n");
+            table += &format!("| {name} | not in time | | | | | | | |\n");
             continue;
         }
         let model = Pretrained::load(&folder, device, Precision::F32)?.model;
-        let row = Reference::read(&folder)?.compare(&model)?;
+        let reference = Reference::read(&folder)?;
+        let row = reference.compare(&model)?;
+        let in_half = |precision| -> Result<String> {
+            if let Err(error) = device.check(precision) {
+                return Ok(error.to_string());
+            }
+            let model = Pretrained::load(&folder, device, precision)?.model;
+            Ok(format!("{:.1e}", reference.farthest_of_whole(&model)?))
+        };
+        let [f16, bf16] = [in_half(Precision::F16)?, in_half(Precision::Bf16)?];
         let [one, three, eight] = row.chunked;
         table += &format!(
-            "| {name} | {:.1e} | {:.1e} | {one:.1e} | {three:.1e} | {eight:.1e} | {} of {} |\n",
+            "| {name} | {:.1e} | {:.1e} | {one:.1e} | {three:.1e} | {eight:.1e} | {} of {} | {f16} | {bf16} |\n",
             row.naive, row.cached, row.same, row.tokens
         );
     }
@@ -91,26 +100,43 @@ impl Equivalence {
 }
 
 /// How the logits of the bundled model differ by the way in which they are computed: by default, and with
-/// the products that `--batch-invariant` takes, which differ only for weights of 16 bits.
-pub fn equivalences(device: &OpenDevice, budget: Budget) -> Result<String> {
+/// the products that `--batch-invariant` takes, which differ only for weights of 16 bits. Then those of a model in
+/// `wide`, whose heads are large enough for attention on tensor cores.
+pub fn equivalences(device: &OpenDevice, wide: Option<&Path>, budget: Budget) -> Result<String> {
     let invariant = OpenDevice { batch_invariant: true, ..device.clone() };
-    let columns = [
-        all_of(device, Precision::F32, budget)?,
-        all_of(device, Precision::F16, budget)?,
-        all_of(&invariant, Precision::F16, budget)?,
+    let bundled =
+        |device, precision| -> Result<Model> { Ok(Pretrained::bundled(device, precision)?.model) };
+    let mut columns = vec![
+        ("f32", all_of(bundled(device, Precision::F32)?, budget)?),
+        ("f16", all_of(bundled(device, Precision::F16)?, budget)?),
+        (
+            "f16 with `--batch-invariant`",
+            all_of(bundled(&invariant, Precision::F16)?, budget)?,
+        ),
     ];
-    let mut table = "| computed otherwise | f32 | f16 | f16 with `--batch-invariant` |\n\
-                     |---|---|---|---|\n"
-        .to_owned();
-    let [f32, f16, invariant] = &columns;
-    for ((a, b), c) in f32.iter().zip(f16).zip(invariant) {
-        table += &format!("| {} | {} | {} | {} |\n", a.what, a.result, b.result, c.result);
+    if let Some(folder) = wide {
+        let model = Pretrained::load(folder, device, Precision::F16)?.model;
+        columns.push(("f16, heads of 64", all_of(model, budget)?));
+    }
+    let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
+    let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
+    let mut table = line(&[&["computed otherwise"], names.as_slice()].concat());
+    table += &line(&vec!["---"; 1 + columns.len()]);
+    let rows = columns.iter().map(|(_, found)| found.len()).min().unwrap_or(0);
+    for row in 0..rows {
+        let results = columns.iter().map(|(_, found)| found[row].result.as_str());
+        table += &line(
+            &[
+                &[columns[0].1[row].what],
+                results.collect::<Vec<_>>().as_slice(),
+            ]
+            .concat(),
+        );
     }
     Ok(table)
 }
 
-fn all_of(device: &OpenDevice, precision: Precision, budget: Budget) -> Result<Vec<Equivalence>> {
-    let model = Pretrained::bundled(device, precision)?.model;
+fn all_of(model: Model, budget: Budget) -> Result<Vec<Equivalence>> {
     let vocab = model.config().vocab_size;
     let text = |tokens: usize| Workload::new(tokens, 1, vocab).prompt;
     let mut found = vec![

@@ -38,6 +38,23 @@ pub struct GpuArgs {
     /// The bundled model instead of the two shapes, and few sequences: to see that all works
     #[arg(long)]
     quick: bool,
+    /// Only the speed of these shapes, and no checks
+    #[arg(long, value_enum, value_delimiter = ',', conflicts_with = "quick")]
+    shape: Vec<Shape>,
+    /// Only these formats
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "f32,f16,bf16,int8,int4"
+    )]
+    dtype: Vec<Dtype>,
+    /// How many tokens are read at once
+    #[arg(long, value_delimiter = ',', num_args = 0.., default_value = "512,2048", conflicts_with = "quick")]
+    prompt_tokens: Vec<usize>,
+    /// How many sequences decode at once
+    #[arg(long, value_delimiter = ',', num_args = 0.., default_value = "1,8,64", conflicts_with = "quick")]
+    batch: Vec<usize>,
     /// Write the report to a file too
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -53,7 +70,7 @@ pub fn run(args: &GpuArgs) -> Result<()> {
     let mut report = Report::default();
     report.add(&format!("{device}, on {}\n", machine::describe()?));
     let budget = Budget::of(Duration::from_secs(args.seconds));
-    measure(&device, args.quick, budget, &mut report)?;
+    measure(&device, args, budget, &mut report)?;
     report.add(&format!("In {:.0} s.\n", start.elapsed().as_secs_f64()));
     args.out.as_ref().map_or(Ok(()), |file| {
         fs::write(file, &report.text).with_context(|| format!("cannot write {}", file.display()))
@@ -74,29 +91,25 @@ impl Report {
     }
 }
 
-fn measure(device: &OpenDevice, quick: bool, budget: Budget, report: &mut Report) -> Result<()> {
-    let (size, plan) = if quick {
+fn measure(device: &OpenDevice, args: &GpuArgs, budget: Budget, report: &mut Report) -> Result<()> {
+    let (size, plan) = if args.quick {
         (Size::QUICK, Plan::quick())
     } else {
-        (Size::WHOLE, Plan::whole())
+        (Size::WHOLE, Plan::whole(&args.prompt_tokens, &args.batch))
     };
     let roof = Roof::measure(&device.device, size, budget.share(0.05))?;
     report.add(&roof.table(size));
-    let fixtures = crate::root().join("tests/fixtures/models");
-    report.add(&checks::parity(device, &fixtures, quick, budget.share(0.25))?);
-    report.add(&checks::equivalences(device, budget.share(0.15))?);
-    let models = models(quick)?;
+    let models = models(args)?;
+    if args.shape.is_empty() {
+        let fixtures = crate::root().join("tests/fixtures/models");
+        report.add(&checks::parity(device, &fixtures, args.quick, budget.share(0.25))?);
+        let wide = models.iter().find_map(|(_, folder)| folder.as_deref());
+        report.add(&checks::equivalences(device, wide, budget.share(0.15))?);
+    }
     let mut table = Plan::HEAD.to_owned();
-    let formats = [
-        Dtype::F32,
-        Dtype::F16,
-        Dtype::Bf16,
-        Dtype::Int8,
-        Dtype::Int4,
-    ];
-    let mut left = models.len() * formats.len();
+    let mut left = models.len() * args.dtype.len();
     for (name, folder) in &models {
-        for dtype in formats {
+        for &dtype in &args.dtype {
             let share = budget.first_of(left);
             left -= 1;
             table += &rows(device, name, folder.as_deref(), dtype, &plan, &roof, share)?;
@@ -131,17 +144,21 @@ fn rows(
 }
 
 /// The names and folders of the models; no folder is the bundled one.
-fn models(quick: bool) -> Result<Vec<(&'static str, Option<PathBuf>)>> {
-    if quick {
+fn models(args: &GpuArgs) -> Result<Vec<(&'static str, Option<PathBuf>)>> {
+    if args.quick {
         return Ok(vec![("ember", None)]);
     }
+    let shapes = match args.shape.as_slice() {
+        [] => &[Shape::SmolLm2_135m, Shape::TinyLlama1_1b],
+        shapes => shapes,
+    };
     let data = crate::root().join("data");
-    let made = |shape: Shape| {
+    let made = |&shape: &Shape| {
         let folder = data.join(format!("{}-f16", shape.name()));
         random_checkpoint::write_missing(shape, &folder, Precision::F16)?;
         Ok((shape.name(), Some(folder)))
     };
-    [Shape::SmolLm2_135m, Shape::TinyLlama1_1b].into_iter().map(made).collect()
+    shapes.iter().map(made).collect()
 }
 
 /// Runs this command in a build with the backend.

@@ -30,12 +30,12 @@ pub struct Plan {
 const ROUNDS: usize = 5;
 
 impl Plan {
-    pub fn whole() -> Self {
+    pub fn whole(prefills: &[usize], batches: &[usize]) -> Self {
         Self {
-            prefills: vec![512, 2048],
+            prefills: prefills.to_vec(),
             after: 128,
             steps: 16,
-            batches: vec![1, 8, 64],
+            batches: batches.to_vec(),
         }
     }
 
