@@ -2,7 +2,7 @@
 
 /// Models in `fixtures/models`, and ember: one for each family, and for each way to store weights, f32, bf16 and f16,
 /// in one file and in shards. Five have what a config may ask for besides: scalings of RoPE, and soft caps.
-pub const MODELS: [&str; 28] = [
+pub const MODELS: [&str; 30] = [
     "ember",
     "gpt2",
     "llama-gqa",
@@ -27,6 +27,8 @@ pub const MODELS: [&str; 28] = [
     "deepseek-v3",
     "glm4-moe-lite",
     "lfm2",
+    "lfm2-moe",
+    "qwen3-next",
     "qwen35",
     "qwen35-moe",
     "gemma4",

@@ -47,6 +47,8 @@ impl ModelConfig {
             "gemma4_text" => gemma4::read(json, origin)?,
             "olmo3" => olmo3::read(json, origin)?,
             "lfm2" => lfm2::read(json, origin)?,
+            "lfm2_moe" => lfm2::read_experts(json, origin)?,
+            "qwen3_next" => qwen35::read_next(json, origin)?,
             "qwen3_5_text" => qwen35::read(json, origin)?,
             "qwen3_5_moe_text" => qwen35::read_experts(json, origin)?,
             "granite" => granite::read(json, origin)?,
@@ -119,15 +121,14 @@ impl ModelConfig {
 /// What is supported, instead of a model that is not: of families of today, with what they lack here.
 fn known_instead_of(model_type: &str) -> &'static str {
     match model_type {
-        "lfm2_moe" | "qwen3_next" | "lfm2_vl" | "granitemoehybrid" | "nemotron_h"
-        | "olmo_hybrid" | "kimi_linear" => {
+        "lfm2_vl" | "granitemoehybrid" | "nemotron_h" | "olmo_hybrid" | "kimi_linear" => {
             "a model whose layers keep keys and values, or a state as LFM2 or Qwen 3.5 have it (some layers of this \
              one keep another state, which is not implemented)"
         }
         _ => {
             "`llama`, `mistral`, `mixtral`, `ministral3`, `mistral3`, `qwen2`, `qwen3`, `qwen3_moe`, \
              `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, \
-             `deepseek_v3`, `glm4_moe_lite`, `lfm2`, `qwen3_5`, \
+             `deepseek_v3`, `glm4_moe_lite`, `lfm2`, `lfm2_moe`, `qwen3_next`, `qwen3_5`, \
              `qwen3_5_moe`, `gemma4` or `gpt2`"
         }
     }
@@ -174,7 +175,7 @@ impl Kind {
             "deepseek_v3" | "glm4_moe_lite" => (Some(0), 1),
             "gemma3_text" | "gemma4_text" => (Some(2), 1),
             "smollm3" => (Some(128_000), 128_001),
-            "lfm2" => (Some(1), 2),
+            "lfm2" | "lfm2_moe" => (Some(1), 2),
             "phi3" => (Some(1), 32_000),
             "olmo3" => (None, 50_279),
             "gpt2" => (Some(50_256), 50_256),

@@ -11,7 +11,7 @@ use super::safetensors::{self, RawTensor, SafetensorsFile};
 use super::weights::QuantizedMatrix;
 use crate::error::{LoadError, Result};
 use crate::kernels::{Group, GroupFormat, Precision, StoredMatrix};
-use crate::model::Columns;
+use crate::model::{Columns, HeadRows};
 
 /// A file of weights, with tensors by their names in a Hugging Face checkpoint.
 pub(super) enum WeightFile<'a> {
@@ -171,6 +171,21 @@ impl StoredTensor<'_> {
         let picked: Vec<u8> = numbers.flatten().copied().collect();
         let bytes = convert::transposed(&picked, dtype, n_out).to_vec();
         Ok(Self::turned(dtype, bytes))
+    }
+
+    /// These rows of the matrix, which has so many `columns`.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub(super) fn of_heads(&self, of: HeadRows, columns: usize) -> Result<Self> {
+        let (dtype, mut buffer) = (self.dtype(), Vec::new());
+        let row = columns * dtype.size();
+        let matrix = self.bytes(0..self.length(), &mut buffer)?;
+        let rows = |first: usize, count: usize| &matrix[first * row..(first + count) * row];
+        let picked = of.parts.iter().flat_map(|&(first, count)| {
+            (0..of.heads).flat_map(move |head| rows(head * of.rows + first, count))
+        });
+        Ok(Self::turned(dtype, picked.copied().collect()))
     }
 
     /// The same matrix, which has so many `columns`, as `[columns, rows]`.

@@ -144,7 +144,8 @@ impl<'a> Weights<'a> {
             | Role::HalfOfHead { .. }
             | Role::Columns(_)
             | Role::Transposed => storage.layers.map(MatrixFormat::Quantized),
-            Role::Router | Role::Convolution { .. } => None,
+            Role::OfHeads(of) if !of.is_router => storage.layers.map(MatrixFormat::Quantized),
+            Role::Router | Role::Convolution { .. } | Role::OfHeads(_) => None,
             Role::Embedding => storage.embedding_format(has_blocks),
         }
     }

@@ -258,6 +258,8 @@ pub struct Experts {
     pub d_ff: usize,
     /// Whether the weights of those that a token takes are scaled so that their sum is 1.
     pub renormalized: bool,
+    /// What is added to that sum first, so that it is never 0.
+    pub least_sum: f64,
     /// What the weights of those that a token takes are multiplied by.
     pub scale: f64,
     /// How the score of an expert becomes its weight.
@@ -287,6 +289,7 @@ impl Experts {
             per_token,
             d_ff,
             renormalized: true,
+            least_sum: 0.0,
             scale: 1.0,
             gate: ExpertGate::Softmax,
             corrected: false,

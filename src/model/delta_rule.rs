@@ -12,7 +12,7 @@ use super::architecture::to_host;
 use super::config::{DeltaRule, LlamaConfig, ModelConfig};
 use super::linear::Linear;
 use super::pass::Pass;
-use super::source::{LoadLinear, Role, Source};
+use super::source::{HeadRows, LoadLinear, Role, Source};
 use crate::activation::Activation;
 use crate::error::Result;
 use crate::kernels::{self, DeltaHeads, DeltaRows, recorded};
@@ -54,6 +54,24 @@ impl DeltaRule {
     pub(super) fn heads(self) -> DeltaHeads {
         let Self { key_heads, value_heads, key_dim, value_dim, .. } = self;
         DeltaHeads { key_heads, value_heads, key_dim, value_dim }
+    }
+
+    /// Where Qwen3-Next has queries, keys and values, their gates, strengths and changes: two matrices, with the rows of
+    /// all of them for each head of keys.
+    fn parts_of_heads(self) -> [(&'static str, Role); 4] {
+        let (heads, keys) = (self.key_heads, self.key_dim);
+        let each = self.value_heads / heads;
+        let values = each * self.value_dim;
+        let role =
+            |rows, parts, is_router| Role::OfHeads(HeadRows { heads, rows, parts, is_router });
+        let (rows, none) = (2 * (keys + values), (0, 0));
+        let qkv = [(0, keys), (keys, keys), (2 * keys, values)];
+        [
+            ("in_proj_qkvz", role(rows, qkv, false)),
+            ("in_proj_qkvz", role(rows, [(2 * keys + values, values), none, none], false)),
+            ("in_proj_ba", role(2 * each, [(0, each), none, none], true)),
+            ("in_proj_ba", role(2 * each, [(each, each), none, none], true)),
+        ]
     }
 
     /// What a layer remembers.
@@ -153,16 +171,26 @@ impl<L: LoadLinear> GatedDelta<L> {
     ) -> Result<Self> {
         let (heads, d_model) = (rule.heads(), config.d_model);
         let (values, count) = (rule.value_heads * rule.value_dim, rule.value_heads);
-        let linear = |part: &str, shape, role| {
-            L::load(weights, &format!("{name}.{part}"), shape, role, false)
+        let linear = |(part, role): (&str, Role), rows: usize| {
+            L::load(weights, &format!("{name}.{part}"), [rows, d_model], role, false)
         };
+        let [qkv, z, b, a] = match weights.has(&format!("{name}.in_proj_qkvz.weight")) {
+            true => rule.parts_of_heads(),
+            false => [
+                ("in_proj_qkv", Role::Layer),
+                ("in_proj_z", Role::Layer),
+                // As routers, they are small, and what they decide is not taken back.
+                ("in_proj_b", Role::Router),
+                ("in_proj_a", Role::Router),
+            ],
+        };
+        let out = format!("{name}.out_proj");
         Ok(Self {
-            in_proj_qkv: linear("in_proj_qkv", [heads.channels(), d_model], Role::Layer)?,
-            in_proj_z: linear("in_proj_z", [values, d_model], Role::Layer)?,
-            // As routers, they are small, and what they decide is not taken back.
-            in_proj_b: linear("in_proj_b", [count, d_model], Role::Router)?,
-            in_proj_a: linear("in_proj_a", [count, d_model], Role::Router)?,
-            out_proj: linear("out_proj", [d_model, values], Role::Layer)?,
+            in_proj_qkv: linear(qkv, heads.channels())?,
+            in_proj_z: linear(z, values)?,
+            in_proj_b: linear(b, count)?,
+            in_proj_a: linear(a, count)?,
+            out_proj: L::load(weights, &out, [d_model, values], Role::Layer, false)?,
             core: DeltaCore::load(weights, name, (config, llama, index), rule)?,
         })
     }

@@ -118,7 +118,7 @@ impl Experts {
         let (_, chosen) = of_groups.topk_with_indices(self.config.per_token, 2);
         let weights = shares.clone().gather(2, chosen.clone());
         let weights = if self.config.renormalized {
-            weights.clone() / weights.sum_dim(2)
+            weights.clone() / (weights.sum_dim(2) + self.config.least_sum)
         } else {
             weights
         };

@@ -83,7 +83,7 @@ pub use logits::{Logits, MostLikely};
 use network::{Network, Output};
 use pass::Pass;
 #[cfg(feature = "burn")]
-pub use source::{Columns, Role, Source};
+pub use source::{Columns, HeadRows, Role, Source};
 use stub::Stub;
 #[cfg(feature = "burn")]
 pub use trace::{LayerTrace, Trace};

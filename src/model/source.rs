@@ -40,6 +40,8 @@ pub enum Role {
     },
     /// Columns of one of several linear layers that are stored as one tensor.
     Columns(Columns),
+    /// Rows of a linear layer that has those of one head after those of another.
+    OfHeads(HeadRows),
     /// The linear layer that chooses experts: it is small, and never quantized.
     Router,
     /// A convolution, which has so many weights for each number, and whose bias is a vector.
@@ -61,6 +63,18 @@ pub struct Columns {
     pub first: usize,
     /// From one of the columns to the next.
     pub step: usize,
+}
+
+/// Rows of a matrix that has, head after head, `rows` rows for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeadRows {
+    pub heads: usize,
+    pub rows: usize,
+    /// Which rows of a head: where they begin and how many there are. Those of all heads come first, then the next of
+    /// all heads.
+    pub parts: [(usize, usize); 3],
+    /// Whether the matrix is small and never quantized, as a router.
+    pub is_router: bool,
 }
 
 impl Role {

@@ -485,6 +485,8 @@ mod tests {
             "deepseek-v3",
             "glm4-moe-lite",
             "lfm2",
+            "lfm2-moe",
+            "qwen3-next",
             "qwen35",
             "qwen35-moe",
             "gemma4",

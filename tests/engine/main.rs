@@ -101,6 +101,8 @@ fn budgets_policies_and_sharing_change_no_bit() {
         "gpt-oss",
         "deepseek-v3",
         "lfm2",
+        "lfm2-moe",
+        "qwen3-next",
         "qwen35",
         "gemma4",
     ] {

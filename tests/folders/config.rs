@@ -187,8 +187,13 @@ fn what_is_not_computed_is_refused_by_name() {
             "\"two\\nlines\"",
         ),
         // Layers that keep a state.
-        ("llama-gqa", json!({"model_type": "lfm2_moe"}), "model_type", "\"lfm2_moe\""),
-        ("llama-gqa", json!({"model_type": "qwen3_next"}), "model_type", "\"qwen3_next\""),
+        ("llama-gqa", json!({"model_type": "lfm2_vl"}), "model_type", "\"lfm2_vl\""),
+        (
+            "llama-gqa",
+            json!({"model_type": "granitemoehybrid"}),
+            "model_type",
+            "\"granitemoehybrid\"",
+        ),
         ("lfm2", json!({"conv_L_cache": 0}), "conv_L_cache", "0"),
         (
             "lfm2",

@@ -12,7 +12,7 @@ use crate::common::{fixture, read_json};
 const TABLE: &str = include_str!("../../src/checkpoint/config/fields.md");
 
 /// The families, with the fixture of each.
-const FAMILIES: [(&str, &str); 21] = [
+const FAMILIES: [(&str, &str); 23] = [
     ("llama", "llama-gqa"),
     ("mistral", "mistral-window"),
     ("mixtral", "mixtral"),
@@ -30,6 +30,8 @@ const FAMILIES: [(&str, &str); 21] = [
     ("deepseek_v3", "deepseek-v3"),
     ("glm4_moe_lite", "glm4-moe-lite"),
     ("lfm2", "lfm2"),
+    ("lfm2_moe", "lfm2-moe"),
+    ("qwen3_next", "qwen3-next"),
     ("qwen3_5_text", "qwen35"),
     ("qwen3_5_moe_text", "qwen35-moe"),
     ("gemma4_text", "gemma4-moe"),
@@ -125,6 +127,9 @@ fn base(family: &str) -> Value {
             fields.insert(field.to_owned(), value);
         }
     }
+    if family == "lfm2_moe" {
+        config["full_attn_idxs"] = json!([1, 3]);
+    }
     if family == "lfm2" {
         config["full_attn_idxs"] = json!([1, 3]);
         config["block_auto_adjust_ff_dim"] = true.into();
@@ -140,6 +145,8 @@ fn base(family: &str) -> Value {
         "deepseek_v3",
         "glm4_moe_lite",
         "lfm2",
+        "lfm2_moe",
+        "qwen3_next",
         "qwen3_5_text",
         "qwen3_5_moe_text",
     ];

@@ -7,7 +7,9 @@ use super::file::given;
 use super::llama::{Defaults, FULL, LlamaFile};
 use super::{LlamaConfig, ModelConfig, parse, unsupported};
 use crate::error::Result;
-use crate::model::config::{Convolution, LayerConfig, Mixer, QkNorm};
+use crate::model::config::{
+    Convolution, ExpertGate, ExpertNames, Experts, LayerConfig, Mixer, Mlp, QkNorm,
+};
 
 const CONVOLUTION: &str = "conv";
 
@@ -51,15 +53,62 @@ impl Lfm2File {
     }
 }
 
+/// The fields about experts.
+#[derive(Debug, Deserialize)]
+struct ExpertsFile {
+    num_experts: Option<usize>,
+    num_experts_per_tok: Option<usize>,
+    moe_intermediate_size: Option<usize>,
+    intermediate_size: Option<usize>,
+    /// How many of the first layers have a feed-forward network instead.
+    num_dense_layers: Option<usize>,
+    norm_topk_prob: Option<bool>,
+    use_expert_bias: Option<bool>,
+    routed_scaling_factor: Option<f64>,
+}
+
+/// Reads the file of a model with a feed-forward network in each layer.
 pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
+    let own: Lfm2File = parse(json, origin)?;
+    with_experts(json, own.d_ff(origin)?, None, origin)
+}
+
+/// Reads the file of a model with experts in all layers but the first.
+pub(super) fn read_experts(json: &[u8], origin: &str) -> Result<ModelConfig> {
+    let own: ExpertsFile = parse(json, origin)?;
+    let (count, per_token) = (own.num_experts.unwrap_or(32), own.num_experts_per_tok.unwrap_or(4));
+    let d_ff = own.moe_intermediate_size.unwrap_or(1792);
+    let experts = Experts {
+        gate: ExpertGate::Sigmoid,
+        renormalized: own.norm_topk_prob.unwrap_or(true),
+        least_sum: 1e-6,
+        scale: own.routed_scaling_factor.unwrap_or(1.0),
+        corrected: own.use_expert_bias.unwrap_or(true),
+        ..Experts::plain(count, per_token, d_ff, ExpertNames::BlockSparse)
+    };
+    experts.check("num_experts", origin)?;
+    let dense = own.num_dense_layers.unwrap_or(2);
+    with_experts(json, own.intermediate_size.unwrap_or(7168), Some((dense, experts)), origin)
+}
+
+/// Reads the file of a model whose feed-forward networks have this inner size, with experts from a layer on where there
+/// are some.
+fn with_experts(
+    json: &[u8],
+    d_ff: usize,
+    experts: Option<(usize, Experts)>,
+    origin: &str,
+) -> Result<ModelConfig> {
     let own: Lfm2File = parse(json, origin)?;
     let mut fields: Map<String, Value> = parse(json, origin)?;
     fields.insert("rms_norm_eps".to_owned(), own.norm_eps.unwrap_or(1e-5).into());
-    fields.insert("intermediate_size".to_owned(), own.d_ff(origin)?.into());
+    fields.insert("intermediate_size".to_owned(), d_ff.into());
     fields.remove("hidden_act"); // it is `silu`, whatever a file says
     fields.entry("num_key_value_heads").or_insert(8.into());
     let file: LlamaFile = parse(Value::Object(fields).to_string().as_bytes(), origin)?;
-    file.check_dense(origin)?;
+    if experts.is_none() {
+        file.check_dense(origin)?;
+    }
 
     let width = own.width.unwrap_or(3);
     if width == 0 {
@@ -77,7 +126,11 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
             (None, Some(layers)) => layers.contains(&i),
             (None, None) => true,
         };
-        let attention = LayerConfig::plain(rope.clone());
+        let mlp = match &experts {
+            Some((dense, experts)) if i >= *dense => Mlp::Experts(experts.clone()),
+            _ => Mlp::Dense,
+        };
+        let attention = LayerConfig { mlp, ..LayerConfig::plain(rope.clone()) };
         match attends {
             true => attention,
             false => LayerConfig {

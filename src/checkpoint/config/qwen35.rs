@@ -1,4 +1,4 @@
-//! `config.json` of Qwen 3.5: the gated delta rule in most layers, and attention with a gate in the others.
+//! `config.json` of Qwen 3.5 and of Qwen3-Next, which came before it: the gated delta rule in most layers, and attention with a gate in the others.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -29,6 +29,29 @@ struct ExpertsFile {
     num_experts_per_tok: Option<usize>,
     moe_intermediate_size: Option<usize>,
     shared_expert_intermediate_size: Option<usize>,
+    norm_topk_prob: Option<bool>,
+    decoder_sparse_step: Option<usize>,
+    mlp_only_layers: Option<Vec<usize>>,
+}
+
+impl ExpertsFile {
+    fn experts(&self, [count, per_token]: [usize; 2], origin: &str) -> Result<Experts> {
+        let count = self.num_experts.unwrap_or(count);
+        let per_token = self.num_experts_per_tok.unwrap_or(per_token);
+        let d_ff = self.moe_intermediate_size.unwrap_or(512);
+        let shared = self.shared_expert_intermediate_size.unwrap_or(512);
+        if shared == 0 || shared > i32::MAX as usize {
+            let size = "a size from 1 to 2^31 - 1";
+            return Err(unsupported(origin, "shared_expert_intermediate_size", shared, size));
+        }
+        let experts = Experts {
+            shared: Some(shared),
+            shared_gate: true,
+            ..Experts::plain(count, per_token, d_ff, ExpertNames::Mlp)
+        };
+        experts.check("num_experts", origin)?;
+        Ok(experts)
+    }
 }
 
 impl Qwen35File {
@@ -64,34 +87,39 @@ impl Qwen35File {
 pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let file: LlamaFile = parse(json, origin)?;
     file.check_dense(origin)?;
-    with_mlp(json, &Mlp::Dense, origin)
+    with_mlp(json, |_| Mlp::Dense, origin)
 }
 
 /// Reads the file of a model with experts.
 pub(super) fn read_experts(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let own: ExpertsFile = parse(json, origin)?;
-    let (count, per_token) = (own.num_experts.unwrap_or(256), own.num_experts_per_tok.unwrap_or(8));
-    let d_ff = own.moe_intermediate_size.unwrap_or(512);
-    let shared = own.shared_expert_intermediate_size.unwrap_or(512);
-    if shared == 0 || shared > i32::MAX as usize {
-        let size = "a size from 1 to 2^31 - 1";
-        return Err(unsupported(origin, "shared_expert_intermediate_size", shared, size));
-    }
-    let experts = Experts {
-        shared: Some(shared),
-        shared_gate: true,
-        ..Experts::plain(count, per_token, d_ff, ExpertNames::Mlp)
-    };
-    experts.check("num_experts", origin)?;
+    let experts = own.experts([256, 8], origin)?;
     // No layer has a network of another size.
     let mut fields: Map<String, Value> = parse(json, origin)?;
-    fields.insert("intermediate_size".to_owned(), d_ff.into());
+    fields.insert("intermediate_size".to_owned(), experts.d_ff.into());
     let json = Value::Object(fields).to_string();
-    with_mlp(json.as_bytes(), &Mlp::Experts(experts), origin)
+    with_mlp(json.as_bytes(), |_| Mlp::Experts(experts.clone()), origin)
 }
 
-/// Reads the file of a model with `mlp` in each layer.
-fn with_mlp(json: &[u8], mlp: &Mlp, origin: &str) -> Result<ModelConfig> {
+/// Reads the file of Qwen3-Next, where some layers may have a feed-forward network instead of experts.
+pub(super) fn read_next(json: &[u8], origin: &str) -> Result<ModelConfig> {
+    let own: ExpertsFile = parse(json, origin)?;
+    let renormalized = own.norm_topk_prob.unwrap_or(true);
+    let experts = Experts { renormalized, ..own.experts([512, 10], origin)? };
+    let mut fields: Map<String, Value> = parse(json, origin)?;
+    fields.entry("intermediate_size").or_insert(5632.into());
+    let json = Value::Object(fields).to_string();
+    let step = own.decoder_sparse_step.unwrap_or(1).max(1);
+    let dense = own.mlp_only_layers.unwrap_or_default();
+    let mlp = |layer: usize| match dense.contains(&layer) || !(layer + 1).is_multiple_of(step) {
+        true => Mlp::Dense,
+        false => Mlp::Experts(experts.clone()),
+    };
+    with_mlp(json.as_bytes(), mlp, origin)
+}
+
+/// Reads the file of a model whose layers have these networks.
+fn with_mlp(json: &[u8], mlp: impl Fn(usize) -> Mlp, origin: &str) -> Result<ModelConfig> {
     let own: Qwen35File = parse(json, origin)?;
     let mut fields: Map<String, Value> = parse(json, origin)?;
     fields.entry("partial_rotary_factor").or_insert(0.25.into());
@@ -109,7 +137,7 @@ fn with_mlp(json: &[u8], mlp: &Mlp, origin: &str) -> Result<ModelConfig> {
             Some(types) => types[i] == FULL,
             None => (i + 1).is_multiple_of(interval),
         };
-        let attention = LayerConfig { mlp: mlp.clone(), ..LayerConfig::plain(rope.clone()) };
+        let attention = LayerConfig { mlp: mlp(i), ..LayerConfig::plain(rope.clone()) };
         match attends {
             true => attention,
             false => LayerConfig { mixer: Mixer::DeltaRule(rule), rope: None, ..attention },

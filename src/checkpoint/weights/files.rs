@@ -78,6 +78,9 @@ impl<'a> Files<'a> {
             let all = self.find(name, &[count, rows, n_in])?;
             return Ok(all.rows(index * rows + first, [n_out, n_in]));
         }
+        if let Role::OfHeads(of) = role {
+            return self.find(name, &[of.heads * of.rows, n_in])?.of_heads(of, n_in);
+        }
         if let Role::KeysAndValues { heads, plain: plain @ 1.. } = role
             && let [keys, values] =
                 ["k_b_proj", "v_b_proj"].map(|part| name.replace("kv_b_proj", part))

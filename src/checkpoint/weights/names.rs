@@ -4,7 +4,7 @@
 const QUANTIZED: [&str; 2] = [".qweight", ".weight_packed"];
 
 /// Parts of names of LFM2, and what they are called elsewhere.
-const LFM2: [(&str, &str); 9] = [
+const LFM2: [(&str, &str); 12] = [
     ("embedding_norm.", "norm."),
     (".operator_norm.", ".input_layernorm."),
     (".ffn_norm.", ".post_attention_layernorm."),
@@ -14,6 +14,10 @@ const LFM2: [(&str, &str); 9] = [
     (".feed_forward.w1.", ".mlp.gate_proj."),
     (".feed_forward.w3.", ".mlp.up_proj."),
     (".feed_forward.w2.", ".mlp.down_proj."),
+    // As Mixtral's, which are w1, w2 and w3, too.
+    (".feed_forward.experts.", ".block_sparse_moe.experts."),
+    (".feed_forward.gate.", ".block_sparse_moe.gate."),
+    (".feed_forward.expert_bias", ".block_sparse_moe.gate.e_score_correction_bias"),
 ];
 
 /// The name by which networks ask for a tensor that a file calls `name`.

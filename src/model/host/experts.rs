@@ -110,7 +110,10 @@ impl Routing<'_> {
         let order = self.order(scores, &shares);
         let (chosen, others) = order.split_at(experts.per_token.min(scores.len()));
         let sum: f64 = match experts.gate {
-            _ if experts.renormalized => chosen.iter().map(|&expert| shares[expert]).sum(),
+            _ if experts.renormalized => {
+                let sum: f64 = chosen.iter().map(|&expert| shares[expert]).sum();
+                sum + experts.least_sum
+            }
             ExpertGate::Softmax => shares.iter().sum(),
             ExpertGate::Sigmoid => 1.0,
         };
