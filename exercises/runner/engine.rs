@@ -137,6 +137,8 @@ fn heading(since: Since) -> &'static str {
         Since::SeveralTexts => "several texts at once",
         Since::Guesses => "with guesses",
         Since::Regex => "inside a regular expression",
+        Since::Units => "kernels on a loop over units",
+        Since::OtherModel => "a model with windows and experts",
         Since::Http => "over HTTP",
         Since::Replicas => "a router in front of two engines",
     }
