@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use exercises_runner::cargo::cargo;
 use exercises_runner::engine_parts::{PARTS, Part, Since};
 use exercises_runner::manifest::Exercise;
-use exercises_runner::progress::{Status, has_todo};
+use exercises_runner::progress::Status;
 use exercises_runner::test_binary::{self, Progress};
 
 use crate::Project;
@@ -89,7 +89,7 @@ fn parts(project: &Project, tried: &[String]) -> Result<Vec<(&'static Part, Whos
             Status::Passed => Whose::Yours,
             _ if tried.contains(&exercise.name) => Whose::Tried,
             Status::Changed => Whose::Unchecked,
-            Status::NotPassed if has_todo(&project.root, exercise)? => Whose::Unsolved,
+            Status::NotPassed if progress.is_unsolved(&project.root, exercise)? => Whose::Unsolved,
             Status::NotPassed => Whose::Failing,
         };
         Ok((part, whose))

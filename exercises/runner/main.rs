@@ -63,20 +63,34 @@ enum Command {
         /// Write only what matches this regular expression
         #[arg(long, value_name = "PATTERN")]
         regex: Option<String>,
+        /// Run kernels on a loop over the units of a GPU, so many to a cube
+        #[arg(long, conflicts_with_all = ["speculate", "experts"])]
+        units: Option<usize>,
+        /// Write with a model that has windows and experts, in a pool too small for its text
+        #[arg(long, conflicts_with = "speculate")]
+        experts: bool,
         /// Serve texts over HTTP, until you stop it
         #[arg(
             long,
             value_name = "ADDRESS",
             num_args = 0..=1,
             default_missing_value = "127.0.0.1:8080",
-            conflicts_with_all = ["prompt", "seed", "speculate", "regex"]
+            conflicts_with_all = ["prompt", "seed", "speculate", "regex", "units", "experts"]
         )]
         serve: Option<String>,
         /// Measure how many tokens a second each idea brings, with your parts and the book's
-        #[arg(long, conflicts_with_all = ["prompt", "seed", "speculate", "regex", "serve"])]
+        #[arg(
+            long,
+            conflicts_with_all = ["prompt", "seed", "speculate", "regex", "units", "experts", "serve"]
+        )]
         speed: bool,
         /// Send requests to a router in front of two engines
-        #[arg(long, conflicts_with_all = ["prompt", "seed", "speculate", "regex", "serve", "speed"])]
+        #[arg(
+            long,
+            conflicts_with_all = [
+                "prompt", "seed", "speculate", "regex", "units", "experts", "serve", "speed"
+            ]
+        )]
         replicas: bool,
     },
     /// Start an exercise anew; your version is kept as a backup
@@ -200,6 +214,8 @@ fn run(cli: &Cli) -> Result<ExitCode> {
             seed,
             speculate,
             regex,
+            units,
+            experts,
             serve,
             speed,
             replicas,
@@ -208,6 +224,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
                 ("--prompt", prompt.clone()),
                 ("--seed", seed.map(|seed| seed.to_string())),
                 ("--regex", regex.clone()),
+                ("--units", units.map(|units| units.to_string())),
                 ("--serve", serve.clone()),
             ];
             let mut arguments: Vec<String> = with_values
@@ -217,6 +234,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
                 .collect();
             let flags = [
                 ("--speculate", *speculate),
+                ("--experts", *experts),
                 ("--speed", *speed),
                 ("--replicas", *replicas),
             ];

@@ -33,7 +33,7 @@ enum Asked {
     /// The story of *First light*, and several texts.
     All,
     /// One story.
-    Story(Request),
+    Story(Box<Request>),
     /// A server at this address.
     Serve(String),
     /// The ladder of speeds.
@@ -363,7 +363,7 @@ fn asked(mut args: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>
     }
     Ok(match (address, request) {
         (Some(address), _) => Asked::Serve(address),
-        (None, Some(request)) => Asked::Story(request),
+        (None, Some(request)) => Asked::Story(Box::new(request)),
         (None, None) => Asked::All,
     })
 }

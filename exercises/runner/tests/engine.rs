@@ -47,6 +47,24 @@ fn what_passes_takes_over_and_what_fails_does_not() {
 }
 
 #[test]
+fn a_bug_hunt_that_nobody_has_touched_is_the_books() {
+    let project = SmallProject::with_an_engine();
+    let manifest = project.read("exercises/info.toml");
+    let hunted = manifest.replacen(
+        "title = \"About rope\"",
+        "title = \"About rope\"\nkind = \"bug_hunt\"",
+        1,
+    );
+    project.write("exercises/info.toml", &hunted);
+    project.write(ROPE, "wrong");
+    let (_, text) = project.run(&["engine"]);
+    assert!(line(&text, "rope").ends_with(" the book's"), "{text}");
+    project.write(ROPE, "still wrong");
+    let (_, text) = project.run(&["engine"]);
+    assert!(line(&text, "rope").ends_with("the book's: the tests of yours fail"), "{text}");
+}
+
+#[test]
 fn the_figure_of_the_chapter_is_drawn_with_what_is_yours() {
     let project = SmallProject::with_an_engine();
     let (_, text) = project.run(&["engine"]);

@@ -55,7 +55,5 @@ fn the_parts_of_the_engine_are_exercises_as_the_manifest_has_them() {
         let exercise = manifest.find(part.exercise).unwrap();
         assert_eq!(exercise.chapter.module(), part.chapter, "{part:?}");
         assert_eq!(exercise.tensors, part.tensors, "{part:?}");
-        // Code that was wrong from the start would count as an answer with a mistake.
-        assert_eq!(exercise.kind, Kind::Write, "{part:?}");
     }
 }
