@@ -157,7 +157,7 @@ fn write(project: &Project, parts: &[(&Part, Whose)], arguments: &[String]) -> R
     let names: Vec<&str> = yours.iter().map(|(part, _)| part.exercise).collect();
     let mut command = cargo();
     command
-        .args(["build", "-p", package])
+        .args(["rustc", "-p", package, "--bin", package])
         .args(with_tensors.then_some("--features=tensors"))
         .env("YOUR_ENGINE", names.join(","));
     // Where nobody waits in front of it, the output is the story and nothing else.

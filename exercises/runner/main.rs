@@ -30,6 +30,9 @@ struct Cli {
     short: bool,
 }
 
+/// The flags of `engine` that ask for a text.
+const OF_A_TEXT: [&str; 6] = ["prompt", "seed", "speculate", "regex", "units", "experts"];
+
 #[derive(Subcommand)]
 enum Command {
     /// Check an exercise whenever you save it, then go on to the next
@@ -75,22 +78,18 @@ enum Command {
             value_name = "ADDRESS",
             num_args = 0..=1,
             default_missing_value = "127.0.0.1:8080",
-            conflicts_with_all = ["prompt", "seed", "speculate", "regex", "units", "experts"]
+            group = "no_text",
+            conflicts_with_all = OF_A_TEXT
         )]
         serve: Option<String>,
         /// Measure how many tokens a second each idea brings, with your parts and the book's
-        #[arg(
-            long,
-            conflicts_with_all = ["prompt", "seed", "speculate", "regex", "units", "experts", "serve"]
-        )]
+        #[arg(long, group = "no_text", conflicts_with_all = OF_A_TEXT)]
         speed: bool,
+        /// Measure the kernel alone: what panels, several rows and all cores bring
+        #[arg(long, group = "no_text", conflicts_with_all = OF_A_TEXT)]
+        kernel: bool,
         /// Send requests to a router in front of two engines
-        #[arg(
-            long,
-            conflicts_with_all = [
-                "prompt", "seed", "speculate", "regex", "units", "experts", "serve", "speed"
-            ]
-        )]
+        #[arg(long, group = "no_text", conflicts_with_all = OF_A_TEXT)]
         replicas: bool,
     },
     /// Start an exercise anew; your version is kept as a backup
@@ -218,6 +217,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
             experts,
             serve,
             speed,
+            kernel,
             replicas,
         } => {
             let with_values = [
@@ -236,6 +236,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
                 ("--speculate", *speculate),
                 ("--experts", *experts),
                 ("--speed", *speed),
+                ("--kernel", *kernel),
                 ("--replicas", *replicas),
             ];
             arguments.extend(flags.iter().filter(|flag| flag.1).map(|flag| flag.0.to_owned()));

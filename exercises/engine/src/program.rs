@@ -20,7 +20,7 @@ use crate::router::{self, Policy};
 use crate::served;
 use crate::server::{Server, Settings, Stopped};
 use crate::several::{self, ROOM};
-use crate::speed::{self, Effort};
+use crate::speed::{self, Effort, Rungs};
 use crate::story::{self, LIMIT, Request, Story};
 use crate::units::{self, Units};
 use crate::verdict::{self, Expected, Verdict};
@@ -38,6 +38,8 @@ enum Asked {
     Serve(String),
     /// The ladder of speeds.
     Speed,
+    /// The one of the kernel.
+    Kernel,
     /// Requests to two engines.
     Replicas,
 }
@@ -84,7 +86,8 @@ fn write(parts: &Parts) -> Outcome {
             }
         }
         Asked::Serve(address) => serve(&engine, parts, &address)?,
-        Asked::Speed => speed(&engine, parts)?,
+        Asked::Speed => speed(&engine, parts, speed::HEADING, speed::OF_THE_ENGINE)?,
+        Asked::Kernel => speed(&engine, parts, speed::KERNEL_HEADING, speed::OF_THE_KERNEL)?,
         Asked::Replicas => replicas(&engine, parts)?,
     };
     if let Some(odd) = parts.noticed.odd() {
@@ -317,10 +320,10 @@ fn serve(engine: &Engine, parts: &Parts, address: &str) -> Outcome {
 }
 
 /// Measures.
-fn speed(engine: &Engine, parts: &Parts) -> Outcome {
-    println!("{}", speed::HEADING);
+fn speed(engine: &Engine, parts: &Parts, heading: &str, rungs: &Rungs) -> Outcome {
+    println!("{heading}");
     let measured =
-        speed::ladder(engine, parts, Effort::default(), LIMIT, |rung| println!("{rung}"));
+        speed::ladder(engine, parts, rungs, Effort::default(), LIMIT, |rung| println!("{rung}"));
     Ok(match measured {
         Ok(()) => true,
         Err(broken) => stopped(&broken),
@@ -334,12 +337,13 @@ fn stopped(broken: &Broken) -> bool {
 }
 
 /// Reads `--prompt TEXT`, `--seed NUMBER`, `--speculate`, `--regex PATTERN`, `--units NUMBER`,
-/// `--experts`, `--serve ADDRESS`, `--speed` and `--replicas`.
+/// `--experts`, `--serve ADDRESS`, `--speed`, `--kernel` and `--replicas`.
 fn asked(mut args: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>> {
     let (mut request, mut address) = (None::<Request>, None);
     while let Some(flag) = args.next() {
         match flag.as_str() {
             "--speed" => return Ok(Asked::Speed),
+            "--kernel" => return Ok(Asked::Kernel),
             "--replicas" => return Ok(Asked::Replicas),
             "--speculate" => {
                 request.get_or_insert_default().guesses = Some(LOOKUP);

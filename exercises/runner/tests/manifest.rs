@@ -1,7 +1,7 @@
 //! The manifest is read, and what is wrong with one is said.
 
 use exercises_runner::engine_parts::PARTS;
-use exercises_runner::manifest::{Chapter, Kind, Manifest, project_root};
+use exercises_runner::manifest::{Chapter, Manifest, project_root};
 
 fn entry(name: &str, chapter: &str, level: u8, hints: &str) -> String {
     format!(
