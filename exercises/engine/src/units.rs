@@ -65,7 +65,7 @@ impl Units {
     pub fn norm(self, parts: &Parts, x: &[Vec<f32>], weight: &[f32], eps: f32) -> Rows {
         let divided = |row: &Vec<f32>| -> Vec<f32> {
             let squares: Vec<f32> = row.iter().map(|x| x * x).collect();
-            let sum = parts.ask(SUM, |parts| (parts.tree_sum)(&squares, self.of_a_cube));
+            let sum = self.sum(parts, &squares);
             let root = (sum / row.len() as f32 + eps).sqrt();
             of_length(SUM, row.iter().map(|x| x / root).collect(), row.len())
         };
@@ -79,6 +79,17 @@ impl Units {
         of_length(GRID, y, x.len()).chunks(weight.len()).map(<[f32]>::to_vec).collect()
     }
     // ANCHOR_END: norm
+
+    /// A sum by the units of a cube, which one unit alone has to come to as well, bit for bit.
+    fn sum(self, parts: &Parts, x: &[f32]) -> f32 {
+        let by = |units| parts.ask(SUM, |parts| (parts.tree_sum)(x, units));
+        let (sum, alone) = (by(self.of_a_cube), by(1));
+        if sum.to_bits() != alone.to_bits() {
+            let units = self.of_a_cube;
+            fail(SUM, format!("comes to {sum} with {units} units, and to {alone} with one"));
+        }
+        sum
+    }
 
     /// Queries or keys, `[heads][seq][head_dim]`, each as its position demands: a launch for each position.
     pub fn turned(self, parts: &Parts, mut heads: Heads, start: usize, theta: f64) -> Heads {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use crate::parts::{Microkernel, Parts};
 
+// Long: a line for each part.
 pub(crate) fn parts() -> Parts {
     let mut parts = Parts {
         split_heads: heads::split_heads,
