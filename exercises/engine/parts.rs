@@ -23,6 +23,8 @@ pub enum Since {
     SeveralTexts,
     Guesses,
     Regex,
+    Units,
+    OtherModel,
     Http,
     Replicas,
 }
@@ -45,7 +47,7 @@ const fn since(since: Since, part: Part) -> Part {
     Part { since, ..part }
 }
 
-pub const PARTS: [Part; 40] = [
+pub const PARTS: [Part; 49] = [
     part("merge", "tokens", "words to tokens"),
     part("chunked_prefill", "kv_cache", "the prompt, in chunks"),
     part("rms_norm", "model", "RMSNorm"),
@@ -98,6 +100,24 @@ pub const PARTS: [Part; 40] = [
     since(Since::Regex, part("token_trie", "constrained", "the vocabulary as a trie")),
     since(Since::Regex, part("state_mask", "constrained", "which tokens fit")),
     since(Since::Regex, part("where_it_ends", "constrained", "where a text may end")),
+    since(Since::Units, part("tree_sum", "gpus", "a sum, lane by lane")),
+    since(Since::Units, part("launch_grid", "gpus", "which unit takes which numbers")),
+    since(Since::Units, part("rotation_race", "gpus", "rotations, a pair for each unit")),
+    since(Since::Units, part("slab_index", "gpus", "keys and values in a slab")),
+    since(Since::OtherModel, part("window_mask", "other_models", "what a window hides")),
+    since(
+        Since::OtherModel,
+        part("window_tiles", "other_models", "which blocks a window reads"),
+    ),
+    since(
+        Since::OtherModel,
+        part("blocks_behind", "other_models", "blocks behind all windows"),
+    ),
+    since(Since::OtherModel, part("mixture", "other_models", "experts, and their weights")),
+    since(
+        Since::OtherModel,
+        part("rows_by_expert", "other_models", "rows, expert by expert"),
+    ),
     since(Since::Http, part("full_queue", "server", "who may come in")),
     since(Since::Http, part("sse_encode", "server", "a text as events")),
     since(Since::Replicas, part("health", "beyond", "which replicas get requests")),

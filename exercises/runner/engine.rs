@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use exercises_runner::cargo::cargo;
 use exercises_runner::engine_parts::{PARTS, Part, Since};
 use exercises_runner::manifest::Exercise;
-use exercises_runner::progress::{Status, has_todo};
+use exercises_runner::progress::Status;
 use exercises_runner::test_binary::{self, Progress};
 
 use crate::Project;
@@ -89,7 +89,7 @@ fn parts(project: &Project, tried: &[String]) -> Result<Vec<(&'static Part, Whos
             Status::Passed => Whose::Yours,
             _ if tried.contains(&exercise.name) => Whose::Tried,
             Status::Changed => Whose::Unchecked,
-            Status::NotPassed if has_todo(&project.root, exercise)? => Whose::Unsolved,
+            Status::NotPassed if progress.is_unsolved(&project.root, exercise)? => Whose::Unsolved,
             Status::NotPassed => Whose::Failing,
         };
         Ok((part, whose))
@@ -137,6 +137,8 @@ fn heading(since: Since) -> &'static str {
         Since::SeveralTexts => "several texts at once",
         Since::Guesses => "with guesses",
         Since::Regex => "inside a regular expression",
+        Since::Units => "kernels on a loop over units",
+        Since::OtherModel => "a model with windows and experts",
         Since::Http => "over HTTP",
         Since::Replicas => "a router in front of two engines",
     }
@@ -155,7 +157,7 @@ fn write(project: &Project, parts: &[(&Part, Whose)], arguments: &[String]) -> R
     let names: Vec<&str> = yours.iter().map(|(part, _)| part.exercise).collect();
     let mut command = cargo();
     command
-        .args(["build", "-p", package])
+        .args(["rustc", "-p", package, "--bin", package])
         .args(with_tensors.then_some("--features=tensors"))
         .env("YOUR_ENGINE", names.join(","));
     // Where nobody waits in front of it, the output is the story and nothing else.

@@ -30,6 +30,9 @@ struct Cli {
     short: bool,
 }
 
+/// The flags of `engine` that ask for a text.
+const OF_A_TEXT: [&str; 6] = ["prompt", "seed", "speculate", "regex", "units", "experts"];
+
 #[derive(Subcommand)]
 enum Command {
     /// Check an exercise whenever you save it, then go on to the next
@@ -63,20 +66,30 @@ enum Command {
         /// Write only what matches this regular expression
         #[arg(long, value_name = "PATTERN")]
         regex: Option<String>,
+        /// Run kernels on a loop over the units of a GPU, so many to a cube
+        #[arg(long, conflicts_with_all = ["speculate", "experts"])]
+        units: Option<usize>,
+        /// Write with a model that has windows and experts, in a pool too small for its text
+        #[arg(long, conflicts_with = "speculate")]
+        experts: bool,
         /// Serve texts over HTTP, until you stop it
         #[arg(
             long,
             value_name = "ADDRESS",
             num_args = 0..=1,
             default_missing_value = "127.0.0.1:8080",
-            conflicts_with_all = ["prompt", "seed", "speculate", "regex"]
+            group = "no_text",
+            conflicts_with_all = OF_A_TEXT
         )]
         serve: Option<String>,
         /// Measure how many tokens a second each idea brings, with your parts and the book's
-        #[arg(long, conflicts_with_all = ["prompt", "seed", "speculate", "regex", "serve"])]
+        #[arg(long, group = "no_text", conflicts_with_all = OF_A_TEXT)]
         speed: bool,
+        /// Measure the kernel alone: what panels, several rows and all cores bring
+        #[arg(long, group = "no_text", conflicts_with_all = OF_A_TEXT)]
+        kernel: bool,
         /// Send requests to a router in front of two engines
-        #[arg(long, conflicts_with_all = ["prompt", "seed", "speculate", "regex", "serve", "speed"])]
+        #[arg(long, group = "no_text", conflicts_with_all = OF_A_TEXT)]
         replicas: bool,
     },
     /// Start an exercise anew; your version is kept as a backup
@@ -200,14 +213,18 @@ fn run(cli: &Cli) -> Result<ExitCode> {
             seed,
             speculate,
             regex,
+            units,
+            experts,
             serve,
             speed,
+            kernel,
             replicas,
         } => {
             let with_values = [
                 ("--prompt", prompt.clone()),
                 ("--seed", seed.map(|seed| seed.to_string())),
                 ("--regex", regex.clone()),
+                ("--units", units.map(|units| units.to_string())),
                 ("--serve", serve.clone()),
             ];
             let mut arguments: Vec<String> = with_values
@@ -217,7 +234,9 @@ fn run(cli: &Cli) -> Result<ExitCode> {
                 .collect();
             let flags = [
                 ("--speculate", *speculate),
+                ("--experts", *experts),
                 ("--speed", *speed),
+                ("--kernel", *kernel),
                 ("--replicas", *replicas),
             ];
             arguments.extend(flags.iter().filter(|flag| flag.1).map(|flag| flag.0.to_owned()));

@@ -137,6 +137,16 @@ impl Progress {
         Ok(!edited.contains(&exercise.file()) && has_todo(root, exercise)?)
     }
 
+    /// Whether nobody has answered an exercise yet: its `todo!()` is still there, or the file with its bug
+    /// is as it was given.
+    pub fn is_unsolved(&self, root: &Path, exercise: &Exercise) -> Result<bool> {
+        if exercise.kind == Kind::BugHunt {
+            let edited = self.edited.get_or_init(|| originals::edited(root));
+            return Ok(!edited.contains(&exercise.file()));
+        }
+        has_todo(root, exercise)
+    }
+
     /// An exercise that was never checked. One that is as it was can't pass: its `todo!()` is still
     /// there, or its bug. The `todo!()` counts too where an answer was committed.
     fn untried(&self, root: &Path, exercise: &Exercise) -> Result<Status> {
@@ -153,7 +163,7 @@ impl Progress {
 }
 
 /// Whether there is a `todo!()` in the code of an exercise.
-pub fn has_todo(root: &Path, exercise: &Exercise) -> Result<bool> {
+fn has_todo(root: &Path, exercise: &Exercise) -> Result<bool> {
     let text = read(&root.join(exercise.file()))?;
     Ok(line_of_todo(&String::from_utf8_lossy(&text)).is_some())
 }

@@ -11,6 +11,8 @@
 //! - [`story`]: one text, and [`memory`], its keys and values
 //! - [`guesses`]: several of its tokens in one pass
 //! - [`constraint`]: only tokens that fit a regular expression
+//! - [`units`]: kernels on a loop over the units of a GPU
+//! - [`other`]: a model with windows and experts
 //!
 //! And from several texts to several texts:
 //!
@@ -46,6 +48,7 @@ pub mod matrix;
 pub mod memory;
 pub mod model;
 pub mod noticed;
+pub mod other;
 pub mod output;
 pub mod paged;
 pub mod parts;
@@ -59,6 +62,7 @@ pub mod several;
 pub mod shown;
 pub mod speed;
 pub mod story;
+pub mod units;
 pub mod verdict;
 pub mod vocabulary;
 pub mod weights;

@@ -71,7 +71,7 @@ impl Matrix {
     }
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     iter::zip(a, b).map(|(a, b)| a * b).sum()
 }
 

@@ -1,11 +1,40 @@
 //! Attention of one text: keys and values that lie side by side.
+//!
+//! [`Keeps`] is what a story writes with: these caches, or others.
 
 use std::iter;
 
 use crate::broken::{call, fail};
-use crate::model::{At, Memory, Model, Projected, of_shape};
+use crate::model::{At, Chunk, Memory, Model, Network, Projected, of_shape};
 use crate::parts::{Cache, Heads, Parts, Rows};
 use crate::weights::Config;
+
+/// The keys and values of one text, with those of a pass.
+pub trait Keeps {
+    /// How many positions were read.
+    fn length(&self) -> usize;
+
+    /// Reads more tokens, and returns the logits after the last. The first is said to be at `start`.
+    fn read(
+        &mut self,
+        network: &Network<'_>,
+        parts: &Parts,
+        tokens: &[u32],
+        start: usize,
+    ) -> Vec<f32>;
+}
+
+/// One pass over tokens of one text.
+pub fn pass(
+    network: &Network<'_>,
+    parts: &Parts,
+    tokens: &[u32],
+    start: usize,
+    memory: &mut dyn Memory,
+) -> Vec<f32> {
+    let chunk = Chunk { tokens, start, wants_logits: true };
+    network.forward(parts, &[chunk], memory).into_iter().flatten().flatten().collect()
+}
 
 /// What has been read of a text: the keys and values of each layer.
 pub struct Caches {
@@ -26,6 +55,24 @@ impl Caches {
     }
 }
 
+impl Keeps for Caches {
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn read(
+        &mut self,
+        network: &Network<'_>,
+        parts: &Parts,
+        tokens: &[u32],
+        start: usize,
+    ) -> Vec<f32> {
+        let logits = pass(network, parts, tokens, start, self);
+        self.length += tokens.len();
+        logits
+    }
+}
+
 impl Memory for Caches {
     fn length(&self, _: usize) -> usize {
         self.length
@@ -39,7 +86,7 @@ impl Memory for Caches {
 }
 
 /// Attention of all new positions: `[n_heads][seq][head_dim]`, and so is the result.
-fn attention(
+pub fn attention(
     parts: &Parts,
     queries: &[Rows],
     keys: &[Rows],

@@ -6,7 +6,9 @@ use std::ops::Range;
 
 use crate::broken::fail;
 use crate::matrix::{Bits, Matrix};
+use crate::other::Experts;
 use crate::parts::{Heads, Parts, Rows};
+use crate::units::Units;
 use crate::weights::Config;
 
 /// A Llama with a tied head.
@@ -20,7 +22,7 @@ pub struct Model {
     pub norm: Vec<f32>,
 }
 
-/// The weights of a block: norms, `[d_model]`, and matrices, `[n_out][n_in]`.
+/// The weights of a layer: norms, `[d_model]`, and matrices, `[n_out][n_in]`.
 #[derive(Debug, Clone)]
 pub struct Layer {
     pub attention_norm: Vec<f32>,
@@ -28,7 +30,22 @@ pub struct Layer {
     pub keys: Rows,
     pub values: Rows,
     pub output: Rows,
+    /// How many positions a query attends to, including its own. Ember has no window.
+    pub window: Option<usize>,
     pub feed_forward_norm: Vec<f32>,
+    pub feed_forward: FeedForward,
+}
+
+/// What follows attention.
+#[derive(Debug, Clone)]
+pub enum FeedForward {
+    One(Swiglu),
+    Experts(Experts),
+}
+
+/// A feed-forward network.
+#[derive(Debug, Clone)]
+pub struct Swiglu {
     pub gate: Rows,
     pub up: Rows,
     pub down: Rows,
@@ -40,6 +57,8 @@ pub struct Network<'a> {
     layers: Vec<Projections>,
     /// The embedding once more: a logit is the product with the row of its token.
     head: Matrix,
+    /// Run RMSNorm and RoPE as kernels, if there are any.
+    pub units: Option<Units>,
 }
 
 /// The matrices of a layer around its attention. Those of the feed-forward network go to `swiglu` as
@@ -63,12 +82,17 @@ pub struct Chunk<'a> {
 
 /// Where keys and values are kept.
 pub trait Memory {
-    /// How many positions of a text are kept.
+    /// How many positions of a text were written before the pass.
     fn length(&self, text: usize) -> usize;
+
+    /// The first of them that is kept for layers with a window.
+    fn first(&self, _text: usize) -> usize {
+        0
+    }
 
     /// Keeps the keys and values of new positions of a text in a layer, `[n_kv_heads][seq][head_dim]`,
     /// and returns the attention of the queries, `[n_heads][seq][head_dim]`, to all that is kept but
-    /// what is hidden, `[seq][length + seq]`.
+    /// what is hidden, `[seq][length + seq]`, or `[seq][length + seq - first]` with a window.
     fn attend(&mut self, parts: &Parts, at: At, new: &Projected, hidden: &[Vec<bool>]) -> Heads;
 }
 
@@ -77,6 +101,7 @@ pub trait Memory {
 pub struct At {
     pub layer: usize,
     pub text: usize,
+    pub window: Option<usize>,
 }
 
 /// What attention needs of the new positions of a text.
@@ -100,6 +125,7 @@ impl Model {
             model: self,
             layers: self.layers.iter().map(projections).collect(),
             head: packed(&self.embedding),
+            units: None,
         }
     }
 }
@@ -131,14 +157,21 @@ impl Network<'_> {
                     keys: self.turned(parts, heads(&keys), text.chunk.start),
                     values: heads(&values),
                 };
-                let at = At { layer: i, text: number };
-                let heads = memory.attend(parts, at, &new, &text.hidden);
+                let at = At { layer: i, text: number, window: layer.window };
+                let behind =
+                    layer.window.map(|window| windowed(parts, window, text, memory, number));
+                let hidden = behind.as_ref().unwrap_or(&text.hidden);
+                let heads = memory.attend(parts, at, &new, hidden);
                 seen.extend(self.merged(parts, &heads));
             }
             add(&mut x, &matrices.output.product(parts, &seen));
 
             let normed = self.normed(parts, &x, &layer.feed_forward_norm);
-            add(&mut x, &fed(parts, layer, &normed));
+            let fed = match &layer.feed_forward {
+                FeedForward::One(network) => network.fed(parts, &normed),
+                FeedForward::Experts(experts) => experts.mixed(parts, &normed),
+            };
+            add(&mut x, &fed);
         }
         let logits = |text: &Span<'_>| {
             text.chunk.wants_logits.then(|| self.logits(parts, &x[text.rows.clone()]))
@@ -173,6 +206,9 @@ impl Network<'_> {
     }
 
     fn normed(&self, parts: &Parts, x: &[Vec<f32>], weight: &[f32]) -> Rows {
+        if let Some(units) = self.units {
+            return units.norm(parts, x, weight, self.model.config.eps);
+        }
         let norm = |x: &Vec<f32>| {
             let y =
                 parts.ask("rms_norm", |parts| (parts.rms_norm)(x, weight, self.model.config.eps));
@@ -202,6 +238,9 @@ impl Network<'_> {
     /// Queries or keys, each as its position demands.
     fn turned(&self, parts: &Parts, heads: Heads, start: usize) -> Heads {
         let theta = self.model.config.rope.theta;
+        if let Some(units) = self.units {
+            return units.turned(parts, heads, start, theta);
+        }
         let turn = |(i, x): (usize, &Vec<f32>)| {
             let turned = parts.ask("rope", |parts| (parts.rope)(x, start + i, theta));
             of_length("rope", turned, x.len())
@@ -211,7 +250,7 @@ impl Network<'_> {
 
     /// What each of `seq` new positions must not look at, `[seq][cached + seq]`.
     fn hidden(&self, parts: &Parts, seq: usize, cached: usize) -> Vec<Vec<bool>> {
-        // Ember sees the whole text: no window.
+        // Layers with a window have a mask of their own.
         let hidden = parts.ask("causal_mask", |parts| (parts.causal_mask)(seq, cached, usize::MAX));
         if hidden.len() != seq || hidden.iter().any(|row| row.len() != cached + seq) {
             fail(
@@ -233,13 +272,38 @@ struct Span<'a> {
     hidden: Vec<Vec<bool>>,
 }
 
-/// The feed-forward network, position by position.
-fn fed(parts: &Parts, layer: &Layer, normed: &[Vec<f32>]) -> Rows {
-    let fed = |x: &Vec<f32>| {
-        let y = parts.ask("swiglu", |parts| (parts.swiglu)(x, &layer.gate, &layer.up, &layer.down));
-        of_length("swiglu", y, x.len())
-    };
-    normed.iter().map(fed).collect()
+/// What the new positions of a text must not look at in a layer with a window.
+fn windowed(
+    parts: &Parts,
+    window: usize,
+    text: &Span<'_>,
+    memory: &dyn Memory,
+    number: usize,
+) -> Vec<Vec<bool>> {
+    const NAME: &str = "window_mask";
+    let (first, length) = (memory.first(number), memory.length(number));
+    let end = length + text.chunk.tokens.len();
+    let seen = parts.ask(NAME, |parts| (parts.window_mask)(length..end, first, Some(window)));
+    if seen.len() != end - length || seen.iter().any(|row| row.len() != end - first) {
+        let (rows, columns) = (end - length, end - first);
+        fail(NAME, format!("made no mask of {rows} rows and {columns} columns"));
+    }
+    if seen.iter().any(|row| !row.contains(&true)) {
+        fail(NAME, "hides everything from a token");
+    }
+    seen.into_iter().map(|row| row.into_iter().map(|sees| !sees).collect()).collect()
+}
+
+impl Swiglu {
+    /// Position by position.
+    pub fn fed(&self, parts: &Parts, normed: &[Vec<f32>]) -> Rows {
+        let Self { gate, up, down } = self;
+        let fed = |x: &Vec<f32>| {
+            let y = parts.ask("swiglu", |parts| (parts.swiglu)(x, gate, up, down));
+            of_length("swiglu", y, x.len())
+        };
+        normed.iter().map(fed).collect()
+    }
 }
 
 fn add(x: &mut Rows, more: &[Vec<f32>]) {

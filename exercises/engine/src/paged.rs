@@ -5,7 +5,7 @@ use std::iter;
 use crate::blocks::BLOCK_SIZE;
 use crate::broken::fail;
 use crate::model::{At, Memory, Model, Projected, of_length};
-use crate::parts::{BlockTable, Heads, Parts, Place, Rows, Tile};
+use crate::parts::{BlockTable, Heads, Parts, Place, Rows, Tile, TileKind};
 
 /// The keys and values of all blocks.
 pub struct Pool {
@@ -31,6 +31,8 @@ pub struct Paged<'a> {
 struct Table {
     /// How many positions were written before this pass.
     length: usize,
+    /// The first of them whose block is still the text's.
+    first: usize,
     /// The cells of the positions that this pass writes.
     new: Vec<usize>,
     /// Those of all positions.
@@ -38,6 +40,7 @@ struct Table {
 }
 
 const TABLE: &str = "block_table";
+const TILES: &str = "window_tiles";
 
 impl<'a> Paged<'a> {
     pub fn new(pool: &'a mut Pool) -> Self {
@@ -73,7 +76,14 @@ impl<'a> Paged<'a> {
         let mut new: Vec<usize> =
             iter::zip(&positions, &places).take(new + end).map(cell).collect();
         let cells = new.split_off(end - length);
-        self.texts.push(Table { length, new, cells });
+        self.texts.push(Table { length, first: 0, new, cells });
+    }
+
+    /// Of the last text that was added, the blocks before this position were given back.
+    pub fn begins_at(&mut self, first: usize) {
+        if let Some(text) = self.texts.last_mut() {
+            text.first = first;
+        }
     }
 }
 
@@ -82,14 +92,23 @@ impl Memory for Paged<'_> {
         self.texts[text].length
     }
 
+    fn first(&self, text: usize) -> usize {
+        self.texts[text].first
+    }
+
     fn attend(
         &mut self,
         parts: &Parts,
-        At { layer, text }: At,
+        At { layer, text, window }: At,
         new: &Projected,
         hidden: &[Vec<bool>],
     ) -> Heads {
-        let Table { new: written, cells, .. } = &self.texts[text];
+        let table = &self.texts[text];
+        let Table { new: written, cells, .. } = table;
+        let looked_at = match window {
+            Some(window) => table.behind(parts, window),
+            None => (0..cells.len().div_ceil(BLOCK_SIZE)).map(|n| (n, TileKind::Edge)).collect(),
+        };
         let (keys, values) = (&mut self.pool.keys[layer], &mut self.pool.values[layer]);
         for (i, &cell) in written.iter().enumerate() {
             keys[cell] = new.keys.iter().map(|head| head[i].clone()).collect();
@@ -99,9 +118,19 @@ impl Memory for Paged<'_> {
             fail(TABLE, format!("leads to block {}, which is empty", cell / BLOCK_SIZE));
         }
         let group = new.queries.len() / new.keys.len();
+        // The mask of a window begins with the first key that is left.
+        let hidden_from = if window.is_some() { table.first } else { 0 };
         let attend = |(h, queries): (usize, &Rows)| {
             let attend = |(query, hidden): (&Vec<f32>, &Vec<bool>)| {
-                let tiles = tiles(query, h / group, cells, keys, values, hidden);
+                let hides = |position: usize| hidden[position - hidden_from];
+                let tile = |&(number, kind): &(usize, TileKind)| {
+                    let end = cells.len().min((number + 1) * BLOCK_SIZE);
+                    let positions = number * BLOCK_SIZE..end;
+                    let hidden = |position| kind == TileKind::Edge && hides(position);
+                    let cells = positions.map(|position| (cells[position], hidden(position)));
+                    tile(query, h / group, cells, keys, values)
+                };
+                let tiles: Vec<Tile> = looked_at.iter().map(tile).collect();
                 let seen = parts
                     .ask("online_softmax", |parts| (parts.online_softmax)(query.len(), &tiles));
                 of_length("online_softmax", seen, query.len())
@@ -112,27 +141,48 @@ impl Memory for Paged<'_> {
     }
 }
 
-/// What a query looks at, a tile for each block.
-fn tiles(
+impl Table {
+    /// The blocks that the queries of a pass look at in a layer with a window.
+    fn behind(&self, parts: &Parts, window: usize) -> Vec<(usize, TileKind)> {
+        let end = self.cells.len();
+        let tiles = parts.ask_exactly(TILES, "the tiles that it looks at", |parts| {
+            (parts.window_tiles)(self.length..end, Some(window), BLOCK_SIZE)
+        });
+        let oldest = (self.length + 1).saturating_sub(window);
+        for &(number, _) in &tiles {
+            let start = number.saturating_mul(BLOCK_SIZE);
+            if start >= end || start < self.first && start + BLOCK_SIZE <= oldest {
+                fail(TILES, format!("looks at tile {number}, which no query sees"));
+            }
+            if start < self.first {
+                fail(BEHIND, format!("gave block {number} back, which a query still sees"));
+            }
+        }
+        if tiles.is_empty() {
+            fail(TILES, "looks at no tile");
+        }
+        tiles
+    }
+}
+
+/// The exercise that gives back what is behind all windows.
+pub const BEHIND: &str = "blocks_behind";
+
+/// What a query looks at of a block: its cells, and which of them are hidden.
+fn tile(
     query: &[f32],
     head: usize,
-    cells: &[usize],
+    cells: impl Iterator<Item = (usize, bool)>,
     keys: &[Rows],
     values: &[Rows],
-    hidden: &[bool],
-) -> Vec<Tile> {
+) -> Tile {
     let root = (query.len() as f32).sqrt();
-    let tile = |(cells, hidden): (&[usize], &[bool])| {
-        let score = |(&cell, &hidden): (&usize, &bool)| match hidden {
-            true => f32::NEG_INFINITY,
-            false => dot(query, &keys[cell][head]) / root,
-        };
-        Tile {
-            scores: iter::zip(cells, hidden).map(score).collect(),
-            values: cells.iter().map(|&cell| values[cell][head].clone()).collect(),
-        }
+    let score = |(cell, hidden): (usize, bool)| match hidden {
+        true => f32::NEG_INFINITY,
+        false => dot(query, &keys[cell][head]) / root,
     };
-    iter::zip(cells.chunks(BLOCK_SIZE), hidden.chunks(BLOCK_SIZE)).map(tile).collect()
+    let (scores, values) = cells.map(|cell| (score(cell), values[cell.0][head].clone())).unzip();
+    Tile { scores, values }
 }
 
 /// In eight sums side by side, which the compiler makes one instruction of.

@@ -1,21 +1,26 @@
 //! What the parts of the engine are: functions of the shapes that the exercises have.
 
+mod gpus;
 mod guesses;
 mod many;
+mod other;
 mod regex;
 mod router;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::book;
 use crate::noticed::Noticed;
 
+pub use gpus::{SlabHalf, SlabShape, SlabTable, UnitKernel, UnitPlace};
 pub use guesses::{Checked, HeldBlock, HeldBlocks, Lookup, Table};
 pub use many::{
     Allocator, BlockTable, CachedBlock, GROUP, Group, Hash, Holder, Holders, Kernel, LANES, Limits,
     Microkernel, Panel, Place, Planned, Queue, Refusal, Slots, Tile, Work,
 };
+pub use other::{Expert, ExpertOfRows, TileKind};
 pub use regex::{Follows, NextTokens, States, TrieNode};
 pub use router::{
     Budget, Check, Failure, Health, Next as NextAttempt, Replica, Thresholds, Weights,
@@ -103,6 +108,34 @@ pub struct Parts {
     pub state_mask: fn(&TrieNode, &Follows<'_>, usize, usize) -> Vec<bool>,
     /// The tokens that fit, whether the text may end, and the tokens that end it.
     pub where_it_ends: fn(&[u32], bool, &[u32]) -> NextTokens,
+    /// Numbers, units of a cube, and the most cubes: how many are launched.
+    pub cubes: fn(usize, usize, usize) -> usize,
+    /// So many cubes of so many units.
+    pub launch: fn(usize, usize, &mut UnitKernel<'_>),
+    /// What a unit does: its numbers of the rows, each times the weight of its column.
+    pub scale: fn(UnitPlace, &[f32], &[f32], &mut [f32]),
+    /// A row, and the units of a cube.
+    pub tree_sum: fn(&[f32], usize) -> f32,
+    /// Heads, `head_dim` and the units of a cube: how many cubes are launched.
+    pub rotation_cubes: fn(usize, usize, usize) -> usize,
+    /// What a unit does: its pair of the heads of a position, turned by these cosines and sines.
+    pub rotate: fn(UnitPlace, &mut [f32], &[f32], &[f32]),
+    /// The places of so many rows from a position on.
+    pub slab_places: fn(&SlabTable, usize, usize) -> Option<Vec<u32>>,
+    /// Where the numbers of a head lie, for so many positions: `[positions][head_dim]`.
+    pub slab_indices: fn(SlabShape, &SlabTable, SlabHalf, usize, usize) -> Vec<Option<usize>>,
+    /// What a unit does: its number of the keys and of the values, into the slab.
+    pub slab_append: fn(usize, SlabShape, [&[f32]; 2], &[u32], &mut [f32]),
+    /// Queries, the first key that is left, and the window: what each query attends to.
+    pub window_mask: fn(Range<usize>, usize, Option<usize>) -> Vec<Vec<bool>>,
+    /// Queries, the window, and the positions of a tile.
+    pub window_tiles: fn(Range<usize>, Option<usize>, usize) -> Vec<(usize, TileKind)>,
+    /// The positions that are written, the window of each layer, and the positions of a block.
+    pub needed_blocks: fn(usize, &[Option<usize>], usize) -> Range<usize>,
+    /// The scores of the experts, how many a token takes, and whether their weights sum to 1.
+    pub mixture: fn(&[f32], usize, bool, &mut Expert<'_>) -> Vec<f32>,
+    /// Rows, `[rows][d_model]`, and what each takes of each expert, `[rows][experts]`.
+    pub rows_by_expert: fn(&[Vec<f32>], &[Vec<f32>], &mut ExpertOfRows<'_>) -> Rows,
     /// So many slots.
     pub queue: fn(usize) -> Box<dyn Queue>,
     /// A server-sent event with a name, or without one, and its data.

@@ -14,13 +14,15 @@ use crate::constraint::Automaton;
 use crate::guesses::{self, LOOKUP};
 use crate::matrix::Bits;
 use crate::model::Model;
+use crate::other;
 use crate::parts::{End, PARTS, Parts};
 use crate::router::{self, Policy};
 use crate::served;
 use crate::server::{Server, Settings, Stopped};
 use crate::several::{self, ROOM};
-use crate::speed::{self, Effort};
+use crate::speed::{self, Effort, Rungs};
 use crate::story::{self, LIMIT, Request, Story};
+use crate::units::{self, Units};
 use crate::verdict::{self, Expected, Verdict};
 use crate::vocabulary::Vocabulary;
 use crate::weights;
@@ -31,11 +33,13 @@ enum Asked {
     /// The story of *First light*, and several texts.
     All,
     /// One story.
-    Story(Request),
+    Story(Box<Request>),
     /// A server at this address.
     Serve(String),
     /// The ladder of speeds.
     Speed,
+    /// The one of the kernel.
+    Kernel,
     /// Requests to two engines.
     Replicas,
 }
@@ -68,15 +72,22 @@ fn write(parts: &Parts) -> Outcome {
                 && fewer_bits(&engine, parts)?
                 && again(&engine, parts)?
                 && inside(&engine, parts)?
+                && on_units(&engine, parts)?
+                && other_model(&engine, parts, &other::request())?
                 && over_http(&engine, parts)?
                 && replicas(&engine, parts)?
         }
         Asked::Story(request) => {
             can_be_read(&engine, &request.prompt)?;
-            one(&engine, parts, &request)?
+            if request.blocks.is_some() {
+                other_model(&engine, parts, &request)?
+            } else {
+                one(&engine, parts, &request)?
+            }
         }
         Asked::Serve(address) => serve(&engine, parts, &address)?,
-        Asked::Speed => speed(&engine, parts)?,
+        Asked::Speed => speed(&engine, parts, speed::HEADING, speed::OF_THE_ENGINE)?,
+        Asked::Kernel => speed(&engine, parts, speed::KERNEL_HEADING, speed::OF_THE_KERNEL)?,
         Asked::Replicas => replicas(&engine, parts)?,
     };
     if let Some(odd) = parts.noticed.odd() {
@@ -127,17 +138,20 @@ fn one(engine: &Engine, parts: &Parts, request: &Request) -> Outcome {
 
 /// Compares a story with the book's, which is written one token at a time.
 fn compared(engine: &Engine, request: &Request, story: &Story) -> Outcome {
-    let plain = Request { guesses: None, ..request.clone() };
-    let (expected, whose) = if plain == Request::default() {
+    let plain = Request { guesses: None, units: None, blocks: None, ..request.clone() };
+    let (expected, whose) = if plain == Request::default() && request.blocks.is_none() {
         (Expected::first_light(&engine.1), "those of First light")
     } else {
         let book = Parts::of_the_book();
         let story =
             story::write(engine, &book, &plain, LIMIT, |_| ()).map_err(|b| b.to_string())?;
-        let whose = if request.guesses.is_some() {
-            "what the book's parts write without guesses"
-        } else {
-            "what the book's parts write"
+        let whose = match request {
+            Request { guesses: Some(_), .. } => "what the book's parts write without guesses",
+            Request { units: Some(_), .. } => "what the book's parts write without units",
+            Request { blocks: Some(_), .. } => {
+                "what the book's parts write where no block is given back"
+            }
+            _ => "what the book's parts write",
         };
         (story.into(), whose)
     };
@@ -160,6 +174,24 @@ fn again(engine: &Engine, parts: &Parts) -> Outcome {
 fn inside(engine: &Engine, parts: &Parts) -> Outcome {
     println!("\nA text that has to match a regular expression:\n\n  {}\n", story::REGEX);
     one(engine, parts, &story::inside(story::REGEX)?)
+}
+
+/// A story whose kernels run on a loop over units.
+fn on_units(engine: &Engine, parts: &Parts) -> Outcome {
+    let Units { of_a_cube } = units::UNITS;
+    println!("\nA text whose kernels run unit by unit, {of_a_cube} to a cube:\n");
+    one(engine, parts, &units::request())
+}
+
+/// A story of the other model.
+fn other_model(engine: &Engine, parts: &Parts, request: &Request) -> Outcome {
+    let blocks = request.blocks.unwrap_or_default();
+    println!(
+        "\nA model with windows and experts, whose text is in {blocks} blocks of {BLOCK_SIZE} positions:\n"
+    );
+    let (ember, vocabulary) = &**engine;
+    let other = Arc::new((other::made_of(ember), vocabulary.clone()));
+    one(&other, parts, request)
 }
 
 /// Several texts at once.
@@ -288,10 +320,10 @@ fn serve(engine: &Engine, parts: &Parts, address: &str) -> Outcome {
 }
 
 /// Measures.
-fn speed(engine: &Engine, parts: &Parts) -> Outcome {
-    println!("{}", speed::HEADING);
+fn speed(engine: &Engine, parts: &Parts, heading: &str, rungs: &Rungs) -> Outcome {
+    println!("{heading}");
     let measured =
-        speed::ladder(engine, parts, Effort::default(), LIMIT, |rung| println!("{rung}"));
+        speed::ladder(engine, parts, rungs, Effort::default(), LIMIT, |rung| println!("{rung}"));
     Ok(match measured {
         Ok(()) => true,
         Err(broken) => stopped(&broken),
@@ -304,16 +336,21 @@ fn stopped(broken: &Broken) -> bool {
     false
 }
 
-/// Reads `--prompt TEXT`, `--seed NUMBER`, `--speculate`, `--regex PATTERN`, `--serve ADDRESS`,
-/// `--speed` and `--replicas`.
+/// Reads `--prompt TEXT`, `--seed NUMBER`, `--speculate`, `--regex PATTERN`, `--units NUMBER`,
+/// `--experts`, `--serve ADDRESS`, `--speed`, `--kernel` and `--replicas`.
 fn asked(mut args: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>> {
     let (mut request, mut address) = (None::<Request>, None);
     while let Some(flag) = args.next() {
         match flag.as_str() {
             "--speed" => return Ok(Asked::Speed),
+            "--kernel" => return Ok(Asked::Kernel),
             "--replicas" => return Ok(Asked::Replicas),
             "--speculate" => {
                 request.get_or_insert_default().guesses = Some(LOOKUP);
+                continue;
+            }
+            "--experts" => {
+                request.get_or_insert_default().blocks = other::request().blocks;
                 continue;
             }
             _ => {}
@@ -323,13 +360,14 @@ fn asked(mut args: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>
             "--prompt" => request.get_or_insert_default().prompt = value,
             "--seed" => request.get_or_insert_default().seed = value.parse()?,
             "--regex" => request.get_or_insert_default().regex = Some(Automaton::of(&value)?),
+            "--units" => request.get_or_insert_default().units = Some(Units::of(&value)?),
             "--serve" => address = Some(value),
             _ => return Err(format!("there is no flag {flag}").into()),
         }
     }
     Ok(match (address, request) {
         (Some(address), _) => Asked::Serve(address),
-        (None, Some(request)) => Asked::Story(request),
+        (None, Some(request)) => Asked::Story(Box::new(request)),
         (None, None) => Asked::All,
     })
 }

@@ -1,9 +1,11 @@
 //! Results that are never rounded, in lines, so that the first that differs can be said.
 
+use std::ops::Range;
+
 use crate::guesses::Truncated;
 use crate::parts::{
     Budget, Checked, Health, Holder, Holders, NextAttempt, NextTokens, Place, States, Table,
-    TrieNode, Work,
+    TileKind, TrieNode, Work,
 };
 
 /// What is said of a result.
@@ -29,6 +31,27 @@ impl Lines for Option<String> {
 impl Lines for Vec<u32> {
     fn lines(&self) -> Vec<String> {
         vec![format!("{self:?}")]
+    }
+}
+
+/// The places of rows.
+impl Lines for Option<Vec<u32>> {
+    fn lines(&self) -> Vec<String> {
+        vec![format!("{self:?}")]
+    }
+}
+
+/// The blocks that a window needs.
+impl Lines for Range<usize> {
+    fn lines(&self) -> Vec<String> {
+        vec![format!("{self:?}")]
+    }
+}
+
+/// The tiles that a window looks at.
+impl Lines for Vec<(usize, TileKind)> {
+    fn lines(&self) -> Vec<String> {
+        self.iter().map(|(number, kind)| format!("tile {number} {kind:?}")).collect()
     }
 }
 

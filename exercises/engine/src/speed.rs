@@ -1,16 +1,19 @@
-//! How fast the engine is, and what of that each idea brings: a ladder, with your parts and the book's.
+//! How fast the engine is, and what of that each idea brings: a ladder, with your parts and the book's. And
+//! another one for the kernel alone.
 
 use std::fmt;
+use std::panic;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::batch::{Batch, Room, Step};
 use crate::broken::{Broken, fail, watched};
 use crate::guesses::{Guesses, LOOKUP};
-use crate::matrix::Bits;
+use crate::matrix::{Bits, Matrix};
 use crate::memory::Caches;
 use crate::model::{Chunk, Model, Network};
-use crate::parts::{Emit, Emitted, Lookup, Parts};
+use crate::parts::{Emit, Emitted, Lookup, Parts, Rows};
 use crate::sampler::Sampler;
 use crate::sequence::Submission;
 use crate::story::{Request, told_again};
@@ -18,7 +21,7 @@ use crate::vocabulary::Vocabulary;
 
 /// A way to write, which has one more idea than the one before it, or another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rung {
+pub enum Rung {
     Naive,
     Cached,
     Panels,
@@ -27,10 +30,35 @@ enum Rung {
     EightBits,
     ToldAgain,
     Guesses,
+    Product(Product),
 }
 
-/// With the exercises whose parts it adds.
-const RUNGS: [(Rung, &str, &[&str]); 8] = [
+/// A way to multiply rows with a matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Product {
+    bits: Bits,
+    /// Rows of `x` that are multiplied together.
+    rows: usize,
+    on_all_cores: bool,
+}
+
+/// Some rungs, from the bottom.
+pub type Rungs = [(Rung, &'static str, &'static [&'static str])];
+
+/// Products of 4 rows with a matrix of 16 MiB. With the exercises whose parts they use.
+pub const OF_THE_KERNEL: &Rungs = &[
+    (product(Bits::AsTheyAre, 1, false), "output by output", &[]),
+    (product(Bits::All, 1, false), "panels", &["microkernel"]),
+    (product(Bits::All, 4, false), "panels, 4 rows", &["microkernel"]),
+    (product(Bits::All, 4, true), "the same, on all cores", &["microkernel"]),
+];
+
+const fn product(bits: Bits, rows: usize, on_all_cores: bool) -> Rung {
+    Rung::Product(Product { bits, rows, on_all_cores })
+}
+
+/// Ways to write. With the exercises whose parts they add.
+pub const OF_THE_ENGINE: &Rungs = &[
     (
         Rung::Naive,
         "naive loop",
@@ -84,8 +112,10 @@ pub struct Measured {
     pub with_the_books: f64,
 }
 
-/// The heading of the ladder. A line has at most 79 columns.
+/// The headings of the ladders. A line has at most 79 columns.
 pub const HEADING: &str = "  tokens a second          parts         yours   the book's   ratio";
+pub const KERNEL_HEADING: &str =
+    "  million products a s     parts         yours   the book's   ratio";
 
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,13 +139,14 @@ impl fmt::Display for Measured {
 pub fn ladder(
     engine: &Arc<(Model, Vocabulary)>,
     parts: &Parts,
+    rungs: &Rungs,
     effort: Effort,
     limit: Duration,
     mut on_rung: impl FnMut(Measured),
 ) -> Result<(), Broken> {
     // Results are not compared here: that would ask the book's parts too.
     let quiet = Parts { yours: Vec::new(), ..parts.clone() };
-    for (rung, name, exercises) in RUNGS {
+    for &(rung, name, exercises) in rungs {
         let measure = |parts: &Parts| {
             let (engine, parts) = (engine.clone(), parts.clone());
             watched("generate", limit, move || speed(rung, &engine, &parts, effort.tokens))
@@ -135,9 +166,12 @@ pub fn ladder(
     Ok(())
 }
 
-/// Tokens a second, after the prompt.
+/// Tokens a second, after the prompt. Of a product, millions of weights times a number.
 fn speed(rung: Rung, engine: &(Model, Vocabulary), parts: &Parts, tokens: usize) -> f64 {
     let (model, vocabulary) = engine;
+    if let Rung::Product(product) = rung {
+        return product.speed(parts);
+    }
     let bits = match rung {
         Rung::Naive | Rung::Cached => Bits::AsTheyAre,
         Rung::EightBits => Bits::Eight,
@@ -162,6 +196,49 @@ fn speed(rung: Rung, engine: &(Model, Vocabulary), parts: &Parts, tokens: usize)
             let prompt = request.ids(parts, vocabulary, &model.config);
             ahead(&network, parts, &prompt, tokens, Lookup { most, ..LOOKUP })
         }
+        Rung::Product(_) => unreachable!("it needs no network"),
+    }
+}
+
+impl Product {
+    /// Millions of weights times a number, a second.
+    fn speed(self, parts: &Parts) -> f64 {
+        const ROWS: usize = 4;
+        const N_IN: usize = 1024;
+        // 16 MiB in f32.
+        const N_OUT: usize = 4096;
+        const PRODUCTS: f64 = (ROWS * N_IN * N_OUT) as f64;
+        let rows = |count: usize| -> Rows {
+            let number = |i: usize| (i % 31) as f32 / 31.0 - 0.5;
+            (0..count).map(|i| (0..N_IN).map(|k| number(7 * i + 3 * k)).collect()).collect()
+        };
+        let cores = match thread::available_parallelism() {
+            Ok(cores) if self.on_all_cores => cores.get(),
+            _ => 1,
+        };
+        // Each core has some of the outputs.
+        let weights = rows(N_OUT);
+        let shares = weights.chunks(N_OUT.div_ceil(cores));
+        let packed = |share: &[Vec<f32>]| Matrix::packed(parts, &share.to_vec(), self.bits);
+        let matrices: Vec<Matrix> = shares.map(packed).collect();
+        let x = rows(ROWS);
+        let of_core = |matrix: &Matrix| {
+            for x in x.chunks(self.rows) {
+                matrix.product(parts, x);
+            }
+        };
+        let clock = Instant::now();
+        match matrices.as_slice() {
+            [matrix] => of_core(matrix),
+            matrices => thread::scope(|scope| {
+                let start = |matrix| scope.spawn(move || of_core(matrix));
+                for core in matrices.iter().map(start).collect::<Vec<_>>() {
+                    // What broke keeps its name.
+                    core.join().unwrap_or_else(|broken| panic::resume_unwind(broken));
+                }
+            }),
+        }
+        PRODUCTS / clock.elapsed().as_secs_f64() / 1e6
     }
 }
 

@@ -10,11 +10,13 @@ use crate::broken::{Broken, Watch, call, caught, fail};
 use crate::constraint::{Automaton, Constraint};
 use crate::guesses::{self, Guesses, LOOKUP};
 use crate::matrix::Bits;
-use crate::memory::Caches;
-use crate::model::{Chunk, Model, Network, of_length};
+use crate::memory::{Caches, Keeps};
+use crate::model::{Model, Network, of_length};
+use crate::other::Windowed;
 use crate::output::{Text, ToReader, read};
 use crate::parts::{End, Lookup, Parts};
 use crate::sampler::Sampler;
+use crate::units::{Slab, Units};
 use crate::vocabulary::Vocabulary;
 use crate::weights::Config;
 
@@ -36,6 +38,10 @@ pub struct Request {
     pub guesses: Option<Lookup>,
     /// What the story must match, without its prompt.
     pub regex: Option<Automaton>,
+    /// The units that run kernels, if there are any.
+    pub units: Option<Units>,
+    /// How many blocks its keys and values have, if what is behind all windows is given back.
+    pub blocks: Option<usize>,
 }
 
 /// What the engine sends behind each story, one byte at a time: stories have no characters of several
@@ -59,6 +65,8 @@ impl Default for Request {
             told: None,
             guesses: None,
             regex: None,
+            units: None,
+            blocks: None,
         }
     }
 }
@@ -78,15 +86,19 @@ impl Request {
 
 /// A story that is told a second time: most guesses are right, and some are not.
 pub fn told_again() -> Request {
-    let opening: Vec<&str> = TOLD.split(' ').take(25).collect();
     Request {
-        prompt: opening.join(" "),
+        prompt: opening(25),
         temperature: 0.0,
         max_tokens: 80,
         told: Some(TOLD.into()),
         guesses: Some(LOOKUP),
         ..Request::default()
     }
+}
+
+/// So many words of the most likely story.
+pub fn opening(words: usize) -> String {
+    TOLD.split(' ').take(words).collect::<Vec<&str>>().join(" ")
 }
 
 /// The most likely story after "Once upon a time".
@@ -234,7 +246,8 @@ impl Writer {
     fn write(&self, to_reader: ToReader) -> Story {
         let (model, vocabulary) = &*self.engine;
         let (parts, request) = (&self.parts, &self.request);
-        let network = model.packed(parts, Bits::All);
+        let mut network = model.packed(parts, Bits::All);
+        network.units = request.units;
         let prompt = request.ids(parts, vocabulary, &model.config);
         let (eos, context) = (model.config.eos, model.config.context);
         if prompt.len() > context {
@@ -245,7 +258,7 @@ impl Writer {
             network: &network,
             parts,
             request,
-            caches: Caches::new(model, parts),
+            kept: kept(model, parts, request),
             read: Vec::new(),
             prompt: prompt.len(),
             guesses: request.guesses.map(|lookup| Guesses::new(&network, parts, lookup)),
@@ -299,8 +312,8 @@ struct State<'a> {
     network: &'a Network<'a>,
     parts: &'a Parts,
     request: &'a Request,
-    caches: Caches,
-    /// The tokens whose keys and values are in the caches.
+    kept: Box<dyn Keeps + 'a>,
+    /// The tokens whose keys and values are kept.
     read: Vec<u32>,
     /// How many tokens the prompt has.
     prompt: usize,
@@ -374,17 +387,17 @@ impl State<'_> {
         let vocab = model.embedding.len();
         if !text.starts_with(&self.read) || text.len() == self.read.len() {
             // Another text: all of it is new.
-            self.caches = Caches::new(model, parts);
+            self.kept = kept(model, parts, request);
             self.read.clear();
         }
         let new = text[self.read.len()..].to_vec();
         let start = self.read.len();
         self.read = text.to_vec();
-        let caches = &mut self.caches;
+        let kept = &mut self.kept;
         let mut positions = Vec::new();
         let mut forward = |tokens: &[u32], start: usize| {
             positions.extend((0..tokens.len()).map(|i| start.saturating_add(i)));
-            pass(network, parts, caches, tokens, start)
+            pass(network, parts, kept.as_mut(), tokens, start)
         };
         match new.as_slice() {
             [] => fail("generate", "asks what follows a text of no tokens"),
@@ -402,17 +415,26 @@ impl State<'_> {
     }
 }
 
-/// The logits after the last of some tokens, which are read behind those in the caches. The first is said
+/// Nothing yet: keys and values that lie side by side, or as the request says.
+fn kept<'a>(model: &Model, parts: &'a Parts, request: &Request) -> Box<dyn Keeps + 'a> {
+    match (request.units, request.blocks) {
+        (Some(units), _) => Box::new(Slab::new(model, units)),
+        (None, Some(blocks)) => Box::new(Windowed::new(model, parts, blocks)),
+        (None, None) => Box::new(Caches::new(model, parts)),
+    }
+}
+
+/// The logits after the last of some tokens, which are read behind those that are kept. The first is said
 /// to be at `start`.
 fn pass(
     network: &Network<'_>,
     parts: &Parts,
-    caches: &mut Caches,
+    kept: &mut dyn Keeps,
     tokens: &[u32],
     start: usize,
 ) -> Vec<f32> {
     let Model { config, embedding, .. } = network.model;
-    let room = config.context - caches.length;
+    let room = config.context - kept.length();
     let unknown = |&token: &u32| token as usize >= embedding.len();
     if tokens.is_empty() || tokens.len() > room || tokens.iter().any(unknown) {
         fail(
@@ -420,10 +442,7 @@ fn pass(
             format!("asks for a pass of {} tokens, where 1 to {room} can be read", tokens.len()),
         );
     }
-    let chunk = Chunk { tokens, start, wants_logits: true };
-    let logits = network.forward(parts, &[chunk], caches);
-    caches.length += tokens.len();
-    logits.into_iter().flatten().flatten().collect()
+    kept.read(network, parts, tokens, start)
 }
 
 /// Logits, no two of them equal, whose greatest belongs to this token.

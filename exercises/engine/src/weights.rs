@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::model::{Layer, Model};
+use crate::model::{FeedForward, Layer, Model, Swiglu};
 use crate::parts::Rows;
 use crate::vocabulary::Vocabulary;
 
@@ -70,10 +70,13 @@ pub fn read(folder: &Path) -> Result<(Model, Vocabulary), Box<dyn Error>> {
             keys: matrix("self_attn.k_proj")?,
             values: matrix("self_attn.v_proj")?,
             output: matrix("self_attn.o_proj")?,
+            window: None,
             feed_forward_norm: norm("post_attention_layernorm")?,
-            gate: matrix("mlp.gate_proj")?,
-            up: matrix("mlp.up_proj")?,
-            down: matrix("mlp.down_proj")?,
+            feed_forward: FeedForward::One(Swiglu {
+                gate: matrix("mlp.gate_proj")?,
+                up: matrix("mlp.up_proj")?,
+                down: matrix("mlp.down_proj")?,
+            }),
         })
     };
     let model = Model {

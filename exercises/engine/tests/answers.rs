@@ -9,6 +9,8 @@ mod batch;
 mod guesses;
 #[path = "many/http.rs"]
 mod http;
+#[path = "more/other.rs"]
+mod other;
 #[path = "more/regex.rs"]
 mod regex;
 #[path = "more/router.rs"]
@@ -19,6 +21,8 @@ mod support;
 #[cfg(feature = "tensors")]
 #[path = "../src/tensors.rs"]
 mod tensors;
+#[path = "more/units.rs"]
+mod units;
 #[cfg(feature = "tensors")]
 mod with_tensors;
 

@@ -22,7 +22,10 @@ fn with_stubs_all_parts_are_the_books_and_no_tests_are_built() {
     assert!(text.contains("\na story\n"), "{text}");
     let builds = project.builds();
     let builds: Vec<&str> = builds.lines().collect();
-    assert!(builds[0].starts_with("build -p your-engine --message-format"), "{builds:?}");
+    assert!(
+        builds[0].starts_with("rustc -p your-engine --bin your-engine --message-format"),
+        "{builds:?}"
+    );
     assert_eq!(builds[1], "yours: ");
     assert_eq!(builds.len(), 2);
 }
@@ -44,6 +47,24 @@ fn what_passes_takes_over_and_what_fails_does_not() {
     // Checked once.
     project.run(&["engine"]);
     assert_eq!(project.runs().matches("rope_tests").count(), 1);
+}
+
+#[test]
+fn a_bug_hunt_that_nobody_has_touched_is_the_books() {
+    let project = SmallProject::with_an_engine();
+    let manifest = project.read("exercises/info.toml");
+    let hunted = manifest.replacen(
+        "title = \"About rope\"",
+        "title = \"About rope\"\nkind = \"bug_hunt\"",
+        1,
+    );
+    project.write("exercises/info.toml", &hunted);
+    project.write(ROPE, "wrong");
+    let (_, text) = project.run(&["engine"]);
+    assert!(line(&text, "rope").ends_with(" the book's"), "{text}");
+    project.write(ROPE, "still wrong");
+    let (_, text) = project.run(&["engine"]);
+    assert!(line(&text, "rope").ends_with("the book's: the tests of yours fail"), "{text}");
 }
 
 #[test]
@@ -134,7 +155,10 @@ fn a_part_with_tensors_needs_burn() {
     let (success, text) = project.run(&["engine"]);
     assert!(success && text.contains("The engine is your own"), "{text}");
     let builds = project.builds();
-    assert!(builds.contains("\nbuild -p your-engine --features=tensors "), "{builds}");
+    assert!(
+        builds.contains("\nrustc -p your-engine --bin your-engine --features=tensors "),
+        "{builds}"
+    );
     assert!(builds.ends_with("yours: split_heads,rope,nucleus\n"), "{builds}");
 }
 

@@ -1,7 +1,7 @@
 //! The manifest is read, and what is wrong with one is said.
 
 use exercises_runner::engine_parts::PARTS;
-use exercises_runner::manifest::{Chapter, Kind, Manifest, project_root};
+use exercises_runner::manifest::{Chapter, Manifest, project_root};
 
 fn entry(name: &str, chapter: &str, level: u8, hints: &str) -> String {
     format!(
@@ -55,7 +55,5 @@ fn the_parts_of_the_engine_are_exercises_as_the_manifest_has_them() {
         let exercise = manifest.find(part.exercise).unwrap();
         assert_eq!(exercise.chapter.module(), part.chapter, "{part:?}");
         assert_eq!(exercise.tensors, part.tensors, "{part:?}");
-        // Code that was wrong from the start would count as an answer with a mistake.
-        assert_eq!(exercise.kind, Kind::Write, "{part:?}");
     }
 }

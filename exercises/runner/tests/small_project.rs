@@ -12,7 +12,7 @@ pub const STUB: &str = "//! A stub.\n\npub fn f() {\n    todo!()\n}\n";
 /// Cargo, as far as the runner needs it: it names the test binary, or says what does not compile.
 const CARGO: &str = r#"#!/bin/sh
 echo "$*" >> builds
-[ "$1" != build ] || echo "yours: $YOUR_ENGINE" >> builds
+[ "$1" != rustc ] || echo "yours: $YOUR_ENGINE" >> builds
 package=$(echo "$*" | sed 's/.* -p \([^ ]*\).*/\1/')
 for file in exercises/src/*/*.rs; do
     if [ "$1" = test ] && grep -q broken "$file"; then

@@ -36,7 +36,13 @@ fn the_first_point_at_or_after_the_key() {
     let rule = "after the last point comes the first";
     check(rule, &RING, 41, free, 0);
     check(rule, &RING, u64::MAX, free, 0);
-    check("a ring of one point", &[(5, 0)], 6, (&[7], 100), 0);
+    check(
+        "the new request counts in the mean, so a ring of one point has room for it",
+        &[(5, 0)],
+        6,
+        (&[7], 100),
+        0,
+    );
     let rule = "points and keys have 64 bits";
     let wide = [(1 << 20, 0), (1 << 40, 1), (1 << 60, 2)];
     check(rule, &wide, (1 << 40) + 1, free, 2);

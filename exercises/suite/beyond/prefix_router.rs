@@ -39,6 +39,18 @@ fn the_example_of_the_task() {
 }
 
 #[test]
+fn half_of_the_prompt() {
+    let rule = "a hit of half of the prompt is enough: no more than half is asked for";
+    let replicas = [replica(0, &[]), replica(1, &[&[1, 2]])];
+    check(rule, &replicas, &[1, 2, 3, 4], (1, 5), 1);
+    let rule = "a hit of less than half is no reason to wait";
+    check(rule, &replicas, &[1, 2, 3, 4, 5], (1, 5), 0);
+    let rule = "without a hit, the fewest open requests, then the smallest index";
+    let replicas = [replica(2, &[]), replica(1, &[]), replica(1, &[])];
+    check(rule, &replicas, &[1], (1, 5), 1);
+}
+
+#[test]
 fn the_longest_hit() {
     let rule = "the longest hit, whichever of the prompts has it";
     let replicas = [
@@ -80,18 +92,6 @@ fn whole_blocks() {
         replica(0, &[&[1, 2, 3, 4]]),
     ];
     check(rule, &replicas, &[1, 2, 3, 4, 5, 6], (4, 5), 1);
-}
-
-#[test]
-fn half_of_the_prompt() {
-    let rule = "a hit of half of the prompt is enough: no more than half is asked for";
-    let replicas = [replica(0, &[]), replica(1, &[&[1, 2]])];
-    check(rule, &replicas, &[1, 2, 3, 4], (1, 5), 1);
-    let rule = "a hit of less than half is no reason to wait";
-    check(rule, &replicas, &[1, 2, 3, 4, 5], (1, 5), 0);
-    let rule = "without a hit, the fewest open requests, then the smallest index";
-    let replicas = [replica(2, &[]), replica(1, &[]), replica(1, &[])];
-    check(rule, &replicas, &[1], (1, 5), 1);
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn every_number_of_a_slot_has_its_index() {
         for (block, first) in [(0, 7), (1, 0), (2, 2)] {
             for (number, (part, head, within, i)) in slot(shape).into_iter().enumerate() {
                 let position = block * BLOCK + within;
-                let case = Case::rule("the slots of the table, in the order of the positions")
+                let case = Case::rule("a slot has the keys of all heads, and then the values of all heads; the table tells the slot of a position")
                     .given("shape", shape)
                     .given("table", &table)
                     .given("part", part)

@@ -34,7 +34,7 @@ fn check(rule: &str, ids: &[u32], chunk: usize) {
 
 #[test]
 fn one_chunk_for_all() {
-    let rule = "a text that fits into one chunk";
+    let rule = "the exponential of the mean surprise, of a text that fits into one chunk";
     check(rule, &[0, 2], 2);
     check(rule, &[0, 2, 1, 1], 4);
     check(rule, &[0, 2, 1, 1], 100);

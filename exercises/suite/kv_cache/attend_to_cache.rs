@@ -64,7 +64,7 @@ fn equal_keys_give_the_mean_of_all_values() {
     let sizes = Sizes { batch: 1, n_heads: 1, n_kv_heads: 1, length: 4, head_dim: 1 };
     let input = [vec![1.0], vec![0.5; 4], vec![1.0, 2.0, 3.0, 10.0]];
     check(
-        "equal scores share the weight, the newest token's own too",
+        "the softmax goes over the positions: equal scores share the weight, the newest token's own too",
         sizes,
         input,
         &[4.0],

@@ -52,7 +52,7 @@ fn scores_are_divided_by_the_root_of_head_dim() {
 
 #[test]
 fn several_heads_do_not_change_the_scale() {
-    let rule = "scores are divided by the root of head_dim, here 2, however many heads there are";
+    let rule = "each query of a group has scores of its own, divided by the root of head_dim, which is 2 here, however many heads there are";
     let queries = [[1.0, 2.0], [-1.0, 0.5], [0.5, -2.0], [3.0, 1.0]].map(Vec::from);
     let keys = [
         head(&[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),

@@ -9,7 +9,7 @@ fn check(rule: &str, x: &[f32], weight: &[f32], eps: f32, expected: &[f32]) {
 
 #[test]
 fn the_vector_of_the_page() {
-    let rule = "each number is divided by the root of the mean of the squares";
+    let rule = "each number is divided by the root of the mean of the squares, and multiplied by its weight, here 1";
     check(rule, &[3.0, 4.0], &[1.0, 1.0], 0.0, &[0.848_528, 1.131_371]);
 }
 

@@ -19,15 +19,17 @@ fn the_switch_of_the_page() {
         (-6.0, -0.014_836),
     ];
     for (gate, expected) in numbers {
-        let rule = "silu(z) = z / (1 + e^-z): a large z passes, 0 passes nothing, and -2 still a little, unlike in ReLU";
+        let rule = "up's number, here 1, is multiplied with silu(z) = z / (1 + e^-z) of the gate's: a large z passes, 0 passes nothing, and -2 still a little, unlike in ReLU";
         check(rule, &[1.0], [&vec![vec![gate]], &one, &one], &[expected]);
     }
 }
 
 #[test]
 fn all_of_d_ff_counts() {
-    let case = Case::rule("each of the d_ff numbers in the middle counts, however many there are")
-        .given("x, gate, up and down", "all numbers are 1, and d_ff is 300");
+    let case = Case::rule(
+        "each of the d_ff numbers in the middle counts, and the rows of down are what comes out",
+    )
+    .given("x, gate, up and down", "all numbers are 1, and d_ff is 300");
     let ones = vec![vec![1.0]; 300];
     let found = swiglu(&[1.0], &ones, &ones, &[vec![1.0; 300]]);
     case.close(&[300.0 * 0.731_058_6], &found, 1e-2);

@@ -16,6 +16,11 @@ fn check(rule: &str, prompt: &[u32], eos: &[u32], limits: [usize; 2], expected: 
         .given("max_tokens", max_tokens)
         .given("context", context);
     let model = |text: &[u32]| {
+        case.told(
+            text.len() <= context,
+            "a text that ends where the context is full",
+            &format!("the model is asked what follows {} tokens", text.len()),
+        );
         let next = (text[text.len() - 1] + 1) % 10;
         (0..10).map(|id| if id == next { 20.0 } else { -(id as f32) }).collect()
     };

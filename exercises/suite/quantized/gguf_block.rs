@@ -28,7 +28,8 @@ fn a_worked_example() {
     integers[..2].copy_from_slice(&[0x80, 0xb8]);
     let mut expected = [0.0; WEIGHTS];
     (expected[0], expected[17]) = (-2.0, 0.75);
-    check("(four bits - 8) times the scale", bytes(QUARTER, integers), expected);
+    let rule = "(four bits - 8) times the scale: the lower bits of byte 0 are weight 0, and the upper ones of byte 1 weight 17, not its neighbour";
+    check(rule, bytes(QUARTER, integers), expected);
 }
 
 #[test]

@@ -16,7 +16,12 @@ fn check_bits(rule: &str, weights: usize, group: usize, expected: f32) {
 #[test]
 fn a_worked_example() {
     let row = [7.0, 1.4, 0.7, 0.2];
-    check_error("one group: the scale is 1", &row, 4, 0.0725);
+    check_error(
+        "the mean of the squared errors, each integer being the nearest: one group, whose scale is 1",
+        &row,
+        4,
+        0.0725,
+    );
     check_error("two groups: the scales are 1 and 0.1", &row, 2, 0.04);
     let rule = "the error is the weights', not the integers': 0, 4, -3 and 2";
     check_error(rule, &[70.0, 14.0, 7.0, 2.0], 4, 7.25);

@@ -40,7 +40,7 @@ fn the_ninth_integer_begins_a_word() {
 #[test]
 fn no_integers_are_no_words() {
     check_pack("without integers there are no words", &[], &[]);
-    check_unpack("none of them", &[0x1234], 0, &[]);
+    check_unpack("`count` is how many are wanted: here none", &[0x1234], 0, &[]);
 }
 
 #[test]

@@ -156,24 +156,6 @@ fn end(id: u64, finish: Finish) -> Event {
 }
 
 #[test]
-fn the_example_of_the_task() {
-    check(
-        "the example above the function, with the ids 1 and 2 for A and B",
-        (4, 2),
-        &[request(1, &[5, 6, 7], 2), request(2, &[8, 9], 5)],
-        &[(1, &[3, 4]), (2, &[EOS])],
-        &[
-            (&[(1, 0, &[5, 6, 7], true), (2, 0, &[8], false)], &[token(1, 3)]),
-            (
-                &[(1, 3, &[3], true), (2, 1, &[9], true)],
-                &[token(1, 4), end(1, Finish::Length), end(2, Finish::Eos)],
-            ),
-            (&[], &[]),
-        ],
-    );
-}
-
-#[test]
 fn a_prompt_is_read_in_chunks_and_its_last_one_has_logits() {
     check(
         "a chunk has as many tokens as the budget allows; logits are wanted with the last token of a sequence",
@@ -185,7 +167,45 @@ fn a_prompt_is_read_in_chunks_and_its_last_one_has_logits() {
             (&[(4, 2, &[3, 4], false)], &[]),
             (&[(4, 4, &[5], true)], &[token(4, ALWAYS)]),
             (&[(4, 5, &[ALWAYS], true)], &[token(4, ALWAYS), end(4, Finish::Length)]),
-            (&[], &[]),
+        ],
+    );
+}
+
+#[test]
+fn prompts_share_what_decodes_leave() {
+    check(
+        "the prompts of one step share the budget, first come, first served, and several are admitted at once",
+        (6, 4),
+        &[
+            request(8, &[1, 2], 9),
+            request(7, &[3], 9),
+            request(2, &[4, 5, 6, 8, 9], 9),
+            request(1, &[5], 9),
+        ],
+        &[],
+        &[
+            (
+                &[
+                    (8, 0, &[1, 2], true),
+                    (7, 0, &[3], true),
+                    (2, 0, &[4, 5, 6], false),
+                ],
+                &[token(8, ALWAYS), token(7, ALWAYS)],
+            ),
+            (
+                &[
+                    (8, 2, &[7], true),
+                    (7, 1, &[7], true),
+                    (2, 3, &[8, 9], true),
+                    (1, 0, &[5], true),
+                ],
+                &[
+                    token(8, ALWAYS),
+                    token(7, ALWAYS),
+                    token(2, ALWAYS),
+                    token(1, ALWAYS),
+                ],
+            ),
         ],
     );
 }
@@ -235,49 +255,9 @@ fn decodes_come_first_whatever_the_budget() {
 }
 
 #[test]
-fn prompts_share_what_decodes_leave() {
-    check(
-        "the prompts of one step share the budget, first come, first served, and several are admitted at once",
-        (6, 4),
-        &[
-            request(8, &[1, 2], 2),
-            request(7, &[3], 3),
-            request(2, &[4, 5, 6, 8, 9], 2),
-            request(1, &[5], 2),
-        ],
-        &[],
-        &[
-            (
-                &[
-                    (8, 0, &[1, 2], true),
-                    (7, 0, &[3], true),
-                    (2, 0, &[4, 5, 6], false),
-                ],
-                &[token(8, ALWAYS), token(7, ALWAYS)],
-            ),
-            (
-                &[
-                    (8, 2, &[7], true),
-                    (7, 1, &[7], true),
-                    (2, 3, &[8, 9], true),
-                    (1, 0, &[5], true),
-                ],
-                &[
-                    token(8, ALWAYS),
-                    end(8, Finish::Length),
-                    token(7, ALWAYS),
-                    token(2, ALWAYS),
-                    token(1, ALWAYS),
-                ],
-            ),
-        ],
-    );
-}
-
-#[test]
 fn the_place_of_a_sequence_that_has_ended_is_free_in_the_next_step() {
     check(
-        "no more than max_running run, and a place is free in the step after an end",
+        "no more than max_running run; a sequence that has ended leaves its place to the next one, in the step after",
         (8, 1),
         &[request(6, &[1, 2], 1), request(2, &[3], 1)],
         &[],
@@ -292,7 +272,7 @@ fn the_place_of_a_sequence_that_has_ended_is_free_in_the_next_step() {
 #[test]
 fn several_end_in_the_same_step() {
     check(
-        "each chunk is its own sequence's, also behind one that has ended in the same step",
+        "each chunk finds its own sequence, also when one before it has ended in the same step; eos is not told",
         (8, 4),
         &[
             request(4, &[1], 1),
@@ -361,6 +341,24 @@ fn who_leaves_takes_part_in_no_step() {
             case.equal(chunks(&[(2, 4, &[7], true), (4, 0, &[8], true)]), model.chunks(before));
         }
     }
+}
+
+#[test]
+fn the_example_of_the_task() {
+    check(
+        "the example above the function, with the ids 1 and 2 for A and B",
+        (4, 2),
+        &[request(1, &[5, 6, 7], 2), request(2, &[8, 9], 5)],
+        &[(1, &[3, 4]), (2, &[EOS])],
+        &[
+            (&[(1, 0, &[5, 6, 7], true), (2, 0, &[8], false)], &[token(1, 3)]),
+            (
+                &[(1, 3, &[3], true), (2, 1, &[9], true)],
+                &[token(1, 4), end(1, Finish::Length), end(2, Finish::Eos)],
+            ),
+            (&[], &[]),
+        ],
+    );
 }
 
 #[test]

@@ -38,7 +38,12 @@ fn one_request() {
 
 #[test]
 fn a_median() {
-    check("the median of three", &on_time(&[30, 10, 20]), 500, Some(20));
+    check(
+        "the median of three times, sorted by how long they are",
+        &on_time(&[30, 10, 20]),
+        500,
+        Some(20),
+    );
     check(
         "the median of four is the second: two of four had it or less",
         &on_time(&[10, 40, 30, 20]),

@@ -77,6 +77,12 @@ fn it_fills_evenly() {
             Taken,
         ],
     );
+    check(
+        "a bucket of 4 that gets one token a second is full after 4 seconds",
+        (4, 1),
+        &[(4, millis(0)), (2, millis(1000))],
+        &[Taken, RetryAfter(millis(1000))],
+    );
 }
 
 #[test]

@@ -27,9 +27,11 @@ const LOGITS: [f32; 4] = [2.0, 1.5, 1.0, 0.5];
 #[test]
 fn the_table_of_the_chapter() {
     for (tokens, temperature) in [(2.579_351, 0.5), (3.473_108, 1.0), (3.850_651, 2.0)] {
-        let case = Case::rule("the table of the chapter, read backwards")
-            .given("logits", LOGITS)
-            .given("tokens", tokens);
+        let case = Case::rule(
+            "the temperature of a number of tokens: the table of the chapter, read backwards",
+        )
+        .given("logits", LOGITS)
+        .given("tokens", tokens);
         case.close(&[temperature], &[temperature_for(&LOGITS, tokens)], 0.05 * temperature);
     }
 }

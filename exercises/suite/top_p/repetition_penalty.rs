@@ -79,7 +79,7 @@ fn the_whole_text_counts() {
 
 #[test]
 fn a_penalty_may_be_great() {
-    let rule = "the penalty is any number above 0";
+    let rule = "the penalty is any number above 0: with one below 1, scores rise";
     check(rule, &[4.0, -2.0, 1.0], 100.0, (&[0], &[1]), &[0.04, -200.0, 1.0]);
     check(rule, &[4.0, -2.0, 1.0], 0.01, (&[0], &[1]), &[400.0, -0.02, 1.0]);
 }

@@ -4,6 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use exercises_runner::engine_parts::PARTS;
 use exercises_runner::manifest::{Chapter, Exercise, Kind, Manifest, project_root};
 
 #[derive(Args)]
@@ -53,6 +54,9 @@ fn entry(exercise: &Exercise) -> String {
     page += &format!(", about {minutes} minutes");
     if *short_path {
         page += ", on the short path";
+    }
+    if PARTS.iter().any(|part| part.exercise == name) {
+        page += ", a part of [your engine](your-engine.md)";
     }
     page += &format!(
         "; `{}`\n\n```console\ncargo run -p exercises -- check {name}\n```\n",

@@ -17,7 +17,8 @@ use exercises_runner::manifest::{Exercise, Kind, Manifest, project_root};
 use exercises_runner::test_binary::{Build, Ending, LIMIT, Outcome, Progress, TestBinary};
 use rayon::prelude::*;
 
-use super::{edits, layout, source};
+use super::edits::{self, Variant};
+use super::{layout, source};
 
 /// How long the message of a failure may be.
 const LINES: usize = 20;
@@ -29,6 +30,9 @@ const CHARACTERS: usize = 200;
 pub struct VerifyArgs {
     /// Only these exercises
     exercises: Vec<String>,
+    /// Show what a learner sees first of each wrong answer, where that has no word of its `why`
+    #[arg(long)]
+    other_words: bool,
 }
 
 pub fn run(args: &VerifyArgs) -> Result<()> {
@@ -58,12 +62,22 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
     let tests = build(&root, &only)?;
 
     println!(
-        "{:<28}{:>7}{:>15}{:>10}{:>17}{:>17}",
-        "exercise", "tests", "stub fails", "solution", "wrong rejected", "right accepted"
+        "{:<28}{:>7}{:>15}{:>10}{:>17}{:>17}{:>13}",
+        "exercise",
+        "tests",
+        "stub fails",
+        "solution",
+        "wrong rejected",
+        "right accepted",
+        "other words"
     );
     for exercise in &exercises {
-        let (row, found) = check(&root, exercise, &tests)?;
-        println!("{row}");
+        let mut other_words = Vec::new();
+        let (row, found) = check(&root, exercise, &tests, &mut other_words)?;
+        println!("{row}{:>13}", other_words.len());
+        if args.other_words {
+            other_words.iter().for_each(|told| println!("\n{told}\n"));
+        }
         problems.extend(found.iter().map(|problem| format!("{}: {problem}", exercise.name)));
     }
     end(&problems)?;
@@ -77,8 +91,13 @@ fn end(problems: &[String]) -> Result<()> {
 }
 
 /// Runs the suite of one exercise against its stub, its solution and its variants. Returns a table
-/// row and the problems.
-fn check(root: &Path, exercise: &Exercise, tests: &TestBinary) -> Result<(String, Vec<String>)> {
+/// row and the problems. Wrong answers of which the first message has no word are told too.
+fn check(
+    root: &Path,
+    exercise: &Exercise,
+    tests: &TestBinary,
+    in_other_words: &mut Vec<String>,
+) -> Result<(String, Vec<String>)> {
     let mut problems = Vec::new();
     let (chapter, name) = (exercise.chapter.module(), &exercise.name);
     let suite = fs::read_to_string(root.join(exercise.suite()))?;
@@ -114,7 +133,8 @@ fn check(root: &Path, exercise: &Exercise, tests: &TestBinary) -> Result<(String
             if outcome.all_pass() {
                 problems.push(format!("{} is accepted: {}", variant.name, variant.why));
             }
-            let found = problems_of_messages(&outcome.failed, &suite, variant.says.as_deref());
+            let found = problems_of_messages(&outcome.failed, &suite, variant);
+            in_other_words.extend(other_words(&outcome.failed, &suite, variant));
             problems.extend(found.iter().map(|found| format!("{}: {found}", variant.name)));
         }
     }
@@ -134,7 +154,7 @@ fn check(root: &Path, exercise: &Exercise, tests: &TestBinary) -> Result<(String
 }
 
 /// A message that nobody would read, and a first one that does not say what it must.
-fn problems_of_messages(failed: &[Failure], suite: &str, says: Option<&str>) -> Vec<String> {
+fn problems_of_messages(failed: &[Failure], suite: &str, variant: &Variant) -> Vec<String> {
     let mut problems = Vec::new();
     for failure in failed {
         let lines = failure.message.lines().count();
@@ -147,16 +167,52 @@ fn problems_of_messages(failed: &[Failure], suite: &str, says: Option<&str>) -> 
             problems.push(format!("{} has {line}", failure.name()));
         }
     }
-    let mut failed = failed.to_vec();
-    sort_as_in_suite(&mut failed, suite);
-    // The runner shows limits when nothing else fails.
-    let first = failed.iter().find(|f| !f.is_limit()).or(failed.first());
-    if let (Some(first), Some(says)) = (first, says)
+    if let (Some(first), Some(says)) = (first(failed, suite), &variant.says)
         && !first.message.contains(says)
     {
         problems.push(format!("the first message does not hold {says:?}:\n{}", first.message));
     }
     problems
+}
+
+/// The first message, where it has no word of the mistake: it may be said in other words, or mislead.
+fn other_words(failed: &[Failure], suite: &str, variant: &Variant) -> Option<String> {
+    let first = first(failed, suite)?;
+    let has_a_word = has_a_word_of(&without_input(&first.message), &variant.why);
+    (variant.says.is_none() && !has_a_word)
+        .then(|| format!("{}: {}\n{}", variant.name, variant.why, first.message))
+}
+
+/// What the runner shows. Limits come when nothing else fails.
+fn first(failed: &[Failure], suite: &str) -> Option<Failure> {
+    let mut failed = failed.to_vec();
+    sort_as_in_suite(&mut failed, suite);
+    let idea = failed.iter().find(|failure| !failure.is_limit());
+    idea.or(failed.first()).cloned()
+}
+
+/// A message without the place of the panic and what was given: any answer would have these words.
+fn without_input(message: &str) -> String {
+    let told = message.split_once("rule:").map_or(message, |(_, told)| told);
+    match (told.split_once("\ngiven:"), told.split_once("\nexpected:")) {
+        (Some((rule, _)), Some((_, result))) => format!("{rule}\n{result}"),
+        _ => told.to_owned(),
+    }
+}
+
+/// Whether a text has a word of another, or one that begins as it does. Words below four letters, and
+/// those that say nothing, don't count.
+fn has_a_word_of(text: &str, other: &str) -> bool {
+    const SAY_NOTHING: &str = "that this with from each also only into their when where other than then \
+                               they there which what whose behind before after have been more most same \
+                               instead every";
+    let text = text.to_lowercase();
+    let words = other.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let mut words = words.filter(|word| word.len() >= 4);
+    words.any(|word| {
+        let beginning: String = word.chars().take(5).collect();
+        !SAY_NOTHING.split_whitespace().any(|other| other == word) && text.contains(&beginning)
+    })
 }
 
 /// A stub's tests must terminate and fail: all of them for a missing body, at least one for a bug.
@@ -253,20 +309,41 @@ mod tests {
             failure("limit_great", "rule: c"),
             failure("first", "rule: a"),
         ];
-        assert_eq!(problems_of_messages(&failed, suite, Some("a")), Vec::<String>::new());
-        assert_eq!(problems_of_messages(&failed[..1], suite, Some("c")), Vec::<String>::new());
-        assert_eq!(problems_of_messages(&failed, suite, Some("c")).len(), 1);
+        let variant = |says: Option<&str>, why: &str| Variant {
+            name: "wrong_a".into(),
+            why: why.into(),
+            says: says.map(String::from),
+            text: String::new(),
+            file: None,
+        };
+        let problems = |failed: &[Failure], says| {
+            problems_of_messages(failed, suite, &variant(Some(says), ""))
+        };
+        assert_eq!(problems(&failed, "a"), Vec::<String>::new());
+        assert_eq!(problems(&failed[..1], "c"), Vec::<String>::new());
+        assert_eq!(problems(&failed, "c").len(), 1);
         let long = [
             failure("first", &"x\n".repeat(21)),
             failure("second", &"x".repeat(201)),
         ];
         assert_eq!(
-            problems_of_messages(&long, suite, None),
+            problems_of_messages(&long, suite, &variant(Some("x"), "")),
             [
                 "first has 21 lines, more than 20",
                 "second has a line of more than 200 characters"
             ]
         );
+    }
+
+    #[test]
+    fn the_first_message_has_a_word_of_the_mistake() {
+        let message = "rule: logits are wanted with the last token of a sequence";
+        assert!(has_a_word_of(message, "Wants the logits of each chunk."));
+        assert!(!has_a_word_of(message, "Admits one at most, and the rest waits."));
+        let with_input = "at a.rs:1\nrule: ends\ngiven:\n  budget = 1\nexpected:\n  1";
+        assert_eq!(without_input(with_input), " ends\n\n  1");
+        // Not by a word that every sentence has.
+        assert!(!has_a_word_of(message, "The budget is shared with them."));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use crate::parts::{Microkernel, Parts};
 
+// Long: a line for each part.
 pub(crate) fn parts() -> Parts {
     let mut parts = Parts {
         split_heads: heads::split_heads,
@@ -61,6 +62,20 @@ pub(crate) fn parts() -> Parts {
         token_trie: |_| missing(),
         state_mask: |_, _, _, _| missing(),
         where_it_ends: |_, _, _| missing(),
+        cubes: |_, _, _| missing(),
+        launch: |_, _, _| missing(),
+        scale: |_, _, _, _| missing(),
+        tree_sum: |_, _| missing(),
+        rotation_cubes: |_, _, _| missing(),
+        rotate: |_, _, _, _| missing(),
+        slab_places: |_, _, _| missing(),
+        slab_indices: |_, _, _, _, _| missing(),
+        slab_append: |_, _, _, _, _| missing(),
+        window_mask: |_, _, _| missing(),
+        window_tiles: |_, _, _| missing(),
+        needed_blocks: |_, _, _| missing(),
+        mixture: |_, _, _, _| missing(),
+        rows_by_expert: |_, _, _| missing(),
         queue: |_| missing(),
         sse_event: |_, _| missing(),
         after_check: |_, _, _| missing(),

@@ -22,7 +22,7 @@ pub struct Answers {
 }
 
 /// Ember, read once.
-pub static ENGINE: LazyLock<Arc<(Model, Vocabulary)>> = LazyLock::new(|| {
+pub static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let folder = folders.find_map(|folder| {
         let ember = folder.join("models/ember");
@@ -47,9 +47,22 @@ pub fn said(parts: &Parts) -> String {
     }
 }
 
+/// A model, and its tokens.
+pub type Engine = Arc<(Model, Vocabulary)>;
+
 /// What comes of any text: what broke, what differs, or else the first call that does.
 pub fn said_of_text(parts: &Parts, request: &Request, expected: &Expected) -> String {
-    let story = match story::write(&ENGINE, parts, request, LIMIT, |_| ()) {
+    said_of_text_by(&ENGINE, parts, request, expected)
+}
+
+/// The same, by any model.
+pub fn said_of_text_by(
+    engine: &Engine,
+    parts: &Parts,
+    request: &Request,
+    expected: &Expected,
+) -> String {
+    let story = match story::write(engine, parts, request, LIMIT, |_| ()) {
         Ok(story) => story,
         Err(broken) => return broken.to_string(),
     };
