@@ -2,7 +2,7 @@
 
 /// Models in `fixtures/models`, and ember: one for each family, and for each way to store weights, f32, bf16 and f16,
 /// in one file and in shards. Five have what a config may ask for besides: scalings of RoPE, and soft caps.
-pub const MODELS: [&str; 30] = [
+pub const MODELS: [&str; 31] = [
     "ember",
     "gpt2",
     "llama-gqa",
@@ -33,4 +33,5 @@ pub const MODELS: [&str; 30] = [
     "qwen35-moe",
     "gemma4",
     "gemma4-moe",
+    "gemma4-unified",
 ];

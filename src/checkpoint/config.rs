@@ -45,6 +45,7 @@ impl ModelConfig {
             "ministral3" => ministral3::read(json, origin)?,
             "gemma3_text" => gemma3::read(json, origin)?,
             "gemma4_text" => gemma4::read(json, origin)?,
+            "gemma4_unified_text" => gemma4::read_unified(json, origin)?,
             "olmo3" => olmo3::read(json, origin)?,
             "lfm2" => lfm2::read(json, origin)?,
             "lfm2_moe" => lfm2::read_experts(json, origin)?,
@@ -129,7 +130,7 @@ fn known_instead_of(model_type: &str) -> &'static str {
             "`llama`, `mistral`, `mixtral`, `ministral3`, `mistral3`, `qwen2`, `qwen3`, `qwen3_moe`, \
              `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, \
              `deepseek_v3`, `glm4_moe_lite`, `lfm2`, `lfm2_moe`, `qwen3_next`, `qwen3_5`, \
-             `qwen3_5_moe`, `gemma4` or `gpt2`"
+             `qwen3_5_moe`, `gemma4`, `gemma4_unified` or `gpt2`"
         }
     }
 }
@@ -156,7 +157,7 @@ impl Kind {
             let causal = "`true` (a text is read forwards)";
             return Err(unsupported(origin, "is_causal", false, causal));
         }
-        let is_read = |_: &&Value| self.model_type == "gemma4_text";
+        let is_read = |_: &&Value| self.model_type.starts_with("gemma4_");
         if let Some(value) = self.per_layer_config.as_ref().filter(|value| !is_read(value)) {
             let alike = "a file without this field, whose sizes hold for all layers,";
             return Err(unsupported(origin, "per_layer_config", value.clone(), alike));
@@ -173,7 +174,7 @@ impl Kind {
                 (Some(1), 2)
             }
             "deepseek_v3" | "glm4_moe_lite" => (Some(0), 1),
-            "gemma3_text" | "gemma4_text" => (Some(2), 1),
+            "gemma3_text" | "gemma4_text" | "gemma4_unified_text" => (Some(2), 1),
             "smollm3" => (Some(128_000), 128_001),
             "lfm2" | "lfm2_moe" => (Some(1), 2),
             "phi3" => (Some(1), 32_000),

@@ -44,7 +44,8 @@ pub enum Family {
     /// RMSNorm, RoPE, grouped-query attention, gated feed-forward networks: `llama`, `mistral`,
     /// `mixtral`, `ministral3`, `qwen2`, `qwen3`, `qwen3_moe`, `gemma3_text`, `smollm3`, `phi3`,
     /// `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, `deepseek_v3`, `glm4_moe_lite`, `lfm2`,
-    /// `qwen3_5_text`, `qwen3_5_moe_text`, `gemma4_text`.
+    /// `lfm2_moe`, `qwen3_next`, `qwen3_5_text`, `qwen3_5_moe_text`, `gemma4_text`,
+    /// `gemma4_unified_text`.
     Llama(LlamaConfig),
     /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
     /// `gpt2`.

@@ -491,6 +491,7 @@ mod tests {
             "qwen35-moe",
             "gemma4",
             "gemma4-moe",
+            "gemma4-unified",
         ] {
             let [host, tensors] = both_ways(name);
             let all = |model: &Model| {

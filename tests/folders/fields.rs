@@ -12,7 +12,7 @@ use crate::common::{fixture, read_json};
 const TABLE: &str = include_str!("../../src/checkpoint/config/fields.md");
 
 /// The families, with the fixture of each.
-const FAMILIES: [(&str, &str); 23] = [
+const FAMILIES: [(&str, &str); 24] = [
     ("llama", "llama-gqa"),
     ("mistral", "mistral-window"),
     ("mixtral", "mixtral"),
@@ -35,6 +35,7 @@ const FAMILIES: [(&str, &str); 23] = [
     ("qwen3_5_text", "qwen35"),
     ("qwen3_5_moe_text", "qwen35-moe"),
     ("gemma4_text", "gemma4-moe"),
+    ("gemma4_unified_text", "gemma4-unified"),
     ("gpt2", "gpt2"),
 ];
 
@@ -85,7 +86,7 @@ fn base(family: &str) -> Value {
         "phi3" => {
             json!({"rope_type": "longrope", "short_factor": vec![1.5; 8], "long_factor": vec![2.5; 8]})
         }
-        "gemma4_text" => {
+        "gemma4_text" | "gemma4_unified_text" => {
             json!({"full_attention": {"rope_type": "proportional"}, "sliding_attention": {}})
         }
         "gemma3_text" | "olmo3" => json!({"full_attention": yarn, "sliding_attention": {}}),
@@ -106,7 +107,7 @@ fn base(family: &str) -> Value {
     if ["deepseek_v2", "glm4_moe_lite"].contains(&family) {
         (config["n_group"], config["topk_group"]) = (2.into(), 2.into());
     }
-    if family == "gemma4_text" {
+    if family.starts_with("gemma4_") {
         let fields = config.as_object_mut().unwrap();
         fields.remove("per_layer_config");
         let types = json!([

@@ -153,6 +153,15 @@ impl Gemma4File {
     }
 }
 
+/// Reads the file of the text part of a Gemma 4 that has no encoders: neither embeddings of layers nor experts.
+pub(super) fn read_unified(json: &[u8], origin: &str) -> Result<ModelConfig> {
+    let mut fields: Map<String, Value> = parse(json, origin)?;
+    fields.insert("hidden_size_per_layer_input".to_owned(), 0.into());
+    fields.insert("enable_moe_block".to_owned(), false.into());
+    fields.entry("sliding_window").or_insert(1024.into());
+    read(Value::Object(fields).to_string().as_bytes(), origin)
+}
+
 pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let own: Gemma4File = parse(json, origin)?;
     let mut file: LlamaFile = parse(json, origin)?;

@@ -18,6 +18,7 @@ pub(super) fn text(model_type: &str, json: &[u8], origin: &str) -> Result<Option
     let (text_type, is_tied) = match model_type {
         "mistral3" => ("mistral", true),
         "gemma4" => ("gemma4_text", true),
+        "gemma4_unified" => ("gemma4_unified_text", true),
         "qwen3_5" => ("qwen3_5_text", false),
         "qwen3_5_moe" => ("qwen3_5_moe_text", false),
         _ => return Ok(None),
