@@ -221,7 +221,7 @@ fn in_file(name: &str, architecture: &str) -> String {
         (stem, kind @ ("weight" | "bias")) => (stem, kind),
         (_, "sinks") => (name, "weight"),
         (_, "A_log") => (name, ""),
-        (_, "dt_bias" | "e_score_correction_bias") => (name, "bias"),
+        (_, "dt_bias" | "e_score_correction_bias" | "expert_bias") => (name, "bias"),
         // As the converter for Gemma 4 names them.
         (stem, "scale") => (&*format!("{stem}.proj"), "scale"),
         (stem, "per_expert_scale") => (
@@ -281,7 +281,7 @@ fn number(number: u32) -> Meta {
 /// The same weights give the same bits from both formats.
 #[test]
 fn files_of_these_families_give_the_bits_of_their_folders() {
-    let files: [(&str, &str, Metadata<'_>); 16] = [
+    let files: [(&str, &str, Metadata<'_>); 17] = [
         (
             "gemma3",
             "gemma3",
@@ -309,6 +309,21 @@ fn files_of_these_families_give_the_bits_of_their_folders() {
                 ("attention.head_count_kv", Meta::Integers(vec![0, 2, 0, 2])),
                 ("shortconv.l_cache", number(3)),
                 ("rope.freq_base", Meta::F32(1e6)),
+            ],
+        ),
+        (
+            "lfm2-moe",
+            "lfm2moe",
+            &[
+                ("attention.head_count_kv", Meta::Integers(vec![0, 2, 0, 2])),
+                ("shortconv.l_cache", number(3)),
+                ("rope.freq_base", Meta::F32(1e6)),
+                ("expert_count", number(8)),
+                ("expert_used_count", number(3)),
+                ("expert_feed_forward_length", number(40)),
+                ("leading_dense_block_count", number(1)),
+                ("expert_gating_func", number(2)),
+                ("expert_weights_scale", Meta::F32(1.5)),
             ],
         ),
         (

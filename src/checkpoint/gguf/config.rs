@@ -32,6 +32,7 @@ pub(super) enum Architecture {
     Gemma4,
     GptOss,
     Lfm2,
+    Lfm2Moe,
     Qwen35,
     Qwen35Moe,
     /// DeepSeek-V2 and -V3, and GLM-4.7-Flash.
@@ -48,7 +49,7 @@ pub(super) enum Architecture {
 
 impl Architecture {
     /// By the names that files have for them, with which their keys begin too.
-    const NAMES: [(&str, Self); 17] = [
+    const NAMES: [(&str, Self); 18] = [
         ("llama", Self::Llama),
         ("qwen2", Self::Qwen2),
         ("qwen3", Self::Qwen3),
@@ -57,6 +58,7 @@ impl Architecture {
         ("gemma4", Self::Gemma4),
         ("gpt-oss", Self::GptOss),
         ("lfm2", Self::Lfm2),
+        ("lfm2moe", Self::Lfm2Moe),
         ("qwen35", Self::Qwen35),
         ("qwen35moe", Self::Qwen35Moe),
         ("deepseek2", Self::DeepSeek2),
@@ -69,8 +71,8 @@ impl Architecture {
     ];
 
     const KNOWN: &str = "`llama`, `mistral3`, `qwen2`, `qwen3`, `qwen3moe`, `qwen35`, `qwen35moe`, \
-                         `gemma3`, `gemma4`, `gpt-oss`, `lfm2`, `deepseek2`, `smollm3`, `phi3`, \
-                         `olmo2`, `granite` or `gpt2`";
+                         `gemma3`, `gemma4`, `gpt-oss`, `lfm2`, `lfm2moe`, `deepseek2`, `smollm3`, \
+                         `phi3`, `olmo2`, `granite` or `gpt2`";
 
     pub(super) fn of(file: &GgufFile<'_>) -> Result<Self> {
         let metadata = &file.metadata;
@@ -189,6 +191,7 @@ impl Keys<'_> {
             Architecture::Gemma4 => self.gemma4(llama, d_model, file)?,
             Architecture::GptOss => self.gpt_oss(llama)?,
             Architecture::Lfm2 => self.lfm2(llama, file)?,
+            Architecture::Lfm2Moe => self.lfm2_experts(llama, file)?,
             Architecture::Qwen35 => self.qwen35(llama)?,
             Architecture::Qwen35Moe => self.qwen35_experts(llama)?,
             Architecture::DeepSeek2 => self.deepseek2(llama, head_dim, file)?,
@@ -293,10 +296,13 @@ impl Keys<'_> {
     /// Rejects what this crate does not implement.
     fn check_supported(&self, architecture: Architecture) -> Result<()> {
         use Architecture::{
-            DeepSeek2, Gemma3, Gemma4, GptOss, Llama, Mistral3, Olmo2, Phi3, Qwen3Moe, Qwen35Moe,
+            DeepSeek2, Gemma3, Gemma4, GptOss, Lfm2Moe, Llama, Mistral3, Olmo2, Phi3, Qwen3Moe,
+            Qwen35Moe,
         };
-        let has_experts =
-            matches!(architecture, Llama | Qwen3Moe | Qwen35Moe | Gemma4 | GptOss | DeepSeek2);
+        let has_experts = matches!(
+            architecture,
+            Llama | Qwen3Moe | Qwen35Moe | Gemma4 | GptOss | DeepSeek2 | Lfm2Moe
+        );
         let has_windows = matches!(architecture, Llama | Gemma3 | Gemma4 | GptOss | Phi3 | Olmo2);
         for (key, is_supported, expected) in [
             ("expert_count", has_experts, "0, a model without experts"),
@@ -376,6 +382,8 @@ impl Keys<'_> {
 pub(super) const KV_HEADS: &str = "attention.head_count_kv";
 pub(super) const D_FF: &str = "feed_forward_length";
 pub(super) const EXPERT_D_FF: &str = "expert_feed_forward_length";
+/// How many layers come before those with experts.
+pub(super) const DENSE_LAYERS: &str = "leading_dense_block_count";
 /// How much of a head RoPE turns.
 pub(super) const ROTATED: &str = "rope.dimension_count";
 

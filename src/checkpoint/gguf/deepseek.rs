@@ -1,6 +1,6 @@
 //! What the metadata of DeepSeek and GLM says of latent attention and experts.
 
-use super::config::{Keys, ROTATED};
+use super::config::{DENSE_LAYERS, Keys, ROTATED};
 use super::file::GgufFile;
 use crate::error::Result;
 use crate::model::config::{
@@ -35,7 +35,7 @@ impl Keys<'_> {
             value_dim,
             interleaved: true,
         };
-        let (count, dense_key) = (self.n_layers()?, "leading_dense_block_count");
+        let (count, dense_key) = (self.n_layers()?, DENSE_LAYERS);
         // So that no number makes more layers than there are.
         if !file.holds(&format!("blk.{}.attn_norm.weight", count - 1)) {
             return Err(self.wrong("block_count", "the number of layers that the file has"));
@@ -68,14 +68,14 @@ impl Keys<'_> {
         })
     }
 
-    /// What files say of experts. `layer` is the first one that has some.
-    fn deepseek2_experts(
+    /// What files say of the weights of experts. `layer` is the first one that has some.
+    pub(super) fn router(
         &self,
         experts: &mut Experts,
         layer: &str,
         file: &GgufFile<'_>,
     ) -> Result<()> {
-        let (gate_key, groups_key) = ("expert_gating_func", "expert_group_count");
+        let gate_key = "expert_gating_func";
         experts.corrected = file.holds(&format!("{layer}.exp_probs_b.bias"));
         // Files of DeepSeek-V2 may say nothing.
         experts.gate = match self.metadata.size(&self.key(gate_key))? {
@@ -85,9 +85,21 @@ impl Keys<'_> {
             None => ExpertGate::Softmax,
             Some(_) => return Err(self.wrong(gate_key, "1 (softmax) or 2 (sigmoid)")),
         };
+        experts.scale = self.positive("expert_weights_scale", Some(1.0))?;
+        Ok(())
+    }
+
+    /// What files say of experts. `layer` is the first one that has some.
+    fn deepseek2_experts(
+        &self,
+        experts: &mut Experts,
+        layer: &str,
+        file: &GgufFile<'_>,
+    ) -> Result<()> {
+        let groups_key = "expert_group_count";
+        self.router(experts, layer, file)?;
         let norm = self.metadata.flag(&self.key("expert_weights_norm"))?;
         experts.renormalized = norm.unwrap_or(false);
-        experts.scale = self.positive("expert_weights_scale", Some(1.0))?;
         let shared = self.metadata.size(&self.key("expert_shared_count"))?.unwrap_or(0);
         experts.shared = Some(shared.saturating_mul(experts.d_ff)).filter(|d_ff| *d_ff > 0);
         let groups = ExpertGroups {

@@ -1,6 +1,6 @@
 //! What the metadata of some architectures says of their layers.
 
-use super::config::{D_FF, EXPERT_D_FF, KV_HEADS, Keys};
+use super::config::{D_FF, DENSE_LAYERS, EXPERT_D_FF, KV_HEADS, Keys};
 use super::file::GgufFile;
 use crate::error::Result;
 use crate::model::config::{
@@ -216,6 +216,25 @@ impl Keys<'_> {
             qk_norm: Some(QkNorm::Head),
             ..llama
         })
+    }
+
+    /// As [`lfm2`](Self::lfm2), with experts in all layers but the first.
+    pub(super) fn lfm2_experts(
+        &self,
+        llama: LlamaConfig,
+        file: &GgufFile<'_>,
+    ) -> Result<LlamaConfig> {
+        let dense = self.metadata.size(&self.key(DENSE_LAYERS))?.unwrap_or(0);
+        let mut with_experts = self.experts(llama.clone())?.layers.swap_remove(0).mlp;
+        if let Mlp::Experts(experts) = &mut with_experts {
+            self.router(experts, &format!("blk.{dense}"), file)?;
+            (experts.renormalized, experts.least_sum) = (true, 1e-6);
+        }
+        let mut llama = self.lfm2(llama, file)?;
+        for layer in llama.layers.iter_mut().skip(dense) {
+            layer.mlp = with_experts.clone();
+        }
+        Ok(llama)
     }
 
     /// The gated delta rule in most layers, and attention with a gate in the others. Norms hold `1 + weight`, as in

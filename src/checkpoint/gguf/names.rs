@@ -76,6 +76,7 @@ const EXPERTS: Parts = &[
     ("mlp.experts.up_proj", "ffn_up_exps"),
     ("mlp.experts.down_proj", "ffn_down_exps"),
 ];
+const CORRECTION: Parts = &[("mlp.gate.e_score_correction_bias", "exp_probs_b.bias")];
 const SHARED_EXPERT: Parts = &[
     ("mlp.shared_expert.gate_proj", "ffn_gate_shexp"),
     ("mlp.shared_expert.up_proj", "ffn_up_shexp"),
@@ -143,7 +144,14 @@ const GPT_OSS: Names = Names {
 /// With short convolutions. The norm before the head has the name of one after the embedding.
 const LFM2: Names = Names {
     whole: &[EMBEDDING_AND_HEAD, &[("model.norm", "token_embd_norm")]],
-    parts: &[ATTENTION, SHORT_CONVOLUTION, SECOND_NORM, FEED_FORWARD],
+    parts: &[
+        ATTENTION,
+        SHORT_CONVOLUTION,
+        SECOND_NORM,
+        FEED_FORWARD,
+        EXPERTS,
+    ],
+    whole_parts: CORRECTION,
     ..LLAMA
 };
 
@@ -174,7 +182,7 @@ const DEEPSEEK2: Names = Names {
         EXPERTS,
         SHARED_EXPERTS,
     ],
-    whole_parts: &[("mlp.gate.e_score_correction_bias", "exp_probs_b.bias")],
+    whole_parts: CORRECTION,
     ..LLAMA
 };
 
@@ -219,7 +227,7 @@ impl Names {
             Architecture::Gemma3 | Architecture::Olmo2 => &GEMMA3,
             Architecture::Gemma4 => &GEMMA4,
             Architecture::GptOss => &GPT_OSS,
-            Architecture::Lfm2 => &LFM2,
+            Architecture::Lfm2 | Architecture::Lfm2Moe => &LFM2,
             Architecture::Qwen35 | Architecture::Qwen35Moe => &QWEN35,
             Architecture::DeepSeek2 => &DEEPSEEK2,
             Architecture::Phi3 => &PHI3,
