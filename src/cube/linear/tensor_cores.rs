@@ -240,6 +240,10 @@ fn products<F: Float>(
 /// tile: `[tiles][PAIRS]` pairs, those of a lane. If it `keeps_totals`, each time a slice of `steps_of_slice` is
 /// complete its sums are added to these, and what is left are the sums of the last.
 #[cube]
+#[allow(
+    clippy::collapsible_if,
+    reason = "the outer one is decided when the kernel is compiled"
+)]
 fn sums_of_steps<F: Float>(
     x: &[Vector<F, Const<8>>],
     weights: &[Vector<F, Const<4>>],
