@@ -15,7 +15,9 @@ use exercises_runner::manifest::{Exercise, Package};
 use exercises_runner::progress::{self, Status};
 use exercises_runner::test_binary::{self, Build, Ending, LIMIT, MEMORY, Outcome, TestBinary};
 
-use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, fitted, line_of_task, link, say};
+use crate::screen::{
+    ATTENTION, BAD, END, FAINT, GOOD, STRONG, fitted, line_of_task, link, print, say,
+};
 use crate::{Project, engine, overview};
 
 /// After how long a build that shows nothing says that it goes on.
@@ -332,7 +334,7 @@ pub fn broken(project: &Project, exercise: Option<&Exercise>, errors: &[CompileE
         let shown = i == 0 || exercise.is_none_or(|exercise| exercise.file() != files[0]);
         if shown {
             for error in errors.iter().filter(|error| error.file == **file) {
-                anstream::println!("{}\n", error.text);
+                print(&format!("{}\n", error.text));
             }
         }
         let link = link(&project.root, file, None);

@@ -1,8 +1,8 @@
 //! Colours and links. `anstream` takes them away where the output is no terminal, and where
 //! `NO_COLOR` is set.
 
-use std::fmt::Write;
-use std::io::{self, IsTerminal};
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 use std::{env, fs};
 
@@ -21,10 +21,17 @@ pub const END: Reset = Reset;
 
 /// Prints lines that end after a word, where a terminal would break them within one.
 macro_rules! say {
-    () => { anstream::println!() };
-    ($($part:tt)*) => { anstream::println!("{}", $crate::screen::fitted(&format!($($part)*))) };
+    () => { $crate::screen::print("") };
+    ($($part:tt)*) => { $crate::screen::print(&$crate::screen::fitted(&format!($($part)*))) };
 }
 pub(crate) use say;
+
+/// Prints a text and ends its line. Where nobody reads any more, as behind `head`, the program ends.
+pub fn print(text: &str) {
+    if writeln!(anstream::stdout(), "{text}").is_err() {
+        std::process::exit(0);
+    }
+}
 
 /// A text whose lines fit the terminal that standard output is. For a file or a pipe it stays as it is.
 pub fn fitted(text: &str) -> String {

@@ -27,6 +27,15 @@ use crate::verdict::{self, Expected, Verdict};
 use crate::vocabulary::Vocabulary;
 use crate::weights;
 
+/// Prints a line. Where nobody reads any more, as behind `head`, the program ends.
+macro_rules! say {
+    ($($part:tt)*) => {
+        if writeln!(io::stdout(), $($part)*).is_err() {
+            std::process::exit(0);
+        }
+    };
+}
+
 /// What the program is asked for.
 #[derive(Debug, PartialEq)]
 enum Asked {
@@ -91,7 +100,7 @@ fn write(parts: &Parts) -> Outcome {
         Asked::Replicas => replicas(&engine, parts)?,
     };
     if let Some(odd) = parts.noticed.odd() {
-        println!("\nThe first result that is not the book's, for the same input: {odd}.");
+        say!("\nThe first result that is not the book's, for the same input: {odd}.");
     }
     Ok(same)
 }
@@ -117,7 +126,7 @@ fn one(engine: &Engine, parts: &Parts, request: &Request) -> Outcome {
         // A terminal that is gone is no reason to stop.
         let _ = write!(out, "{piece}").and_then(|()| out.flush());
     });
-    println!("\n");
+    say!("\n");
     let story = match written {
         Ok(story) => story,
         Err(broken) => return Ok(stopped(&broken)),
@@ -128,10 +137,10 @@ fn one(engine: &Engine, parts: &Parts, request: &Request) -> Outcome {
         End::Length => "as many as were asked for",
         End::Context => "the context is full",
     };
-    println!("  {} prompt tokens, {} new tokens ({why})", story.prompt.len(), story.ids.len());
+    say!("  {} prompt tokens, {} new tokens ({why})", story.prompt.len(), story.ids.len());
     if request.guesses.is_some() {
         let guesses::Counts { passes, guessed, accepted } = story.guesses;
-        println!("  {passes} passes, {guessed} tokens guessed, {accepted} of them right");
+        say!("  {passes} passes, {guessed} tokens guessed, {accepted} of them right");
     }
     compared(engine, request, &story)
 }
@@ -157,36 +166,36 @@ fn compared(engine: &Engine, request: &Request, story: &Story) -> Outcome {
     };
     let verdict = verdict::verdict(story, &expected);
     if verdict == Verdict::Same {
-        println!("  compared one by one: all ids are {whose}, and so is the text");
+        say!("  compared one by one: all ids are {whose}, and so is the text");
     } else {
-        println!("  compared with {whose}, one by one:\n\n{}", verdict.in_words(&engine.1));
+        say!("  compared with {whose}, one by one:\n\n{}", verdict.in_words(&engine.1));
     }
     Ok(verdict == Verdict::Same)
 }
 
 /// A story that was told before, with guesses.
 fn again(engine: &Engine, parts: &Parts) -> Outcome {
-    println!("\nA story that was told before, with guesses:\n");
+    say!("\nA story that was told before, with guesses:\n");
     one(engine, parts, &story::told_again())
 }
 
 /// A story that matches a regular expression.
 fn inside(engine: &Engine, parts: &Parts) -> Outcome {
-    println!("\nA text that has to match a regular expression:\n\n  {}\n", story::REGEX);
+    say!("\nA text that has to match a regular expression:\n\n  {}\n", story::REGEX);
     one(engine, parts, &story::inside(story::REGEX)?)
 }
 
 /// A story whose kernels run on a loop over units.
 fn on_units(engine: &Engine, parts: &Parts) -> Outcome {
     let Units { of_a_cube } = units::UNITS;
-    println!("\nA text whose kernels run unit by unit, {of_a_cube} to a cube:\n");
+    say!("\nA text whose kernels run unit by unit, {of_a_cube} to a cube:\n");
     one(engine, parts, &units::request())
 }
 
 /// A story of the other model.
 fn other_model(engine: &Engine, parts: &Parts, request: &Request) -> Outcome {
     let blocks = request.blocks.unwrap_or_default();
-    println!(
+    say!(
         "\nA model with windows and experts, whose text is in {blocks} blocks of {BLOCK_SIZE} positions:\n"
     );
     let (ember, vocabulary) = &**engine;
@@ -197,27 +206,27 @@ fn other_model(engine: &Engine, parts: &Parts, request: &Request) -> Outcome {
 /// Several texts at once.
 fn batch(engine: &Engine, parts: &Parts) -> Outcome {
     let (texts, blocks) = (several::arrivals().len(), ROOM.blocks);
-    println!("\n{texts} texts at once, in {blocks} blocks of {BLOCK_SIZE} positions:\n");
+    say!("\n{texts} texts at once, in {blocks} blocks of {BLOCK_SIZE} positions:\n");
     let written = several::write(engine, parts, several::arrivals(), ROOM, Bits::All, LIMIT);
     let (stories, counts) = match written {
         Ok(written) => written,
         Err(broken) => return Ok(stopped(&broken)),
     };
     for story in &stories {
-        println!("{}\n", story.text);
+        say!("{}\n", story.text);
     }
     let new: usize = stories.iter().map(|story| story.ids.len()).sum();
     let Counts { steps, computed, found, preempted, deferred, paused } = counts;
-    println!("  {steps} steps, {computed} tokens computed, {new} drawn");
-    println!("  {found} tokens from the prefix cache");
-    println!("  texts were paused {paused}, preempted {preempted} and deferred {deferred} times");
+    say!("  {steps} steps, {computed} tokens computed, {new} drawn");
+    say!("  {found} tokens from the prefix cache");
+    say!("  texts were paused {paused}, preempted {preempted} and deferred {deferred} times");
     Ok(match verdict::of_several(&stories, &Expected::several(&engine.1)) {
         None => {
-            println!("  compared one by one: each text is the one that the crate writes alone");
+            say!("  compared one by one: each text is the one that the crate writes alone");
             true
         }
         Some((number, verdict)) => {
-            println!("\nText {number}: {}", verdict.in_words(&engine.1));
+            say!("\nText {number}: {}", verdict.in_words(&engine.1));
             false
         }
     })
@@ -225,7 +234,7 @@ fn batch(engine: &Engine, parts: &Parts) -> Outcome {
 
 /// A text from weights in 8 bits.
 fn fewer_bits(engine: &Engine, parts: &Parts) -> Outcome {
-    println!("\nA text with weights in 8 bits:\n");
+    say!("\nA text with weights in 8 bits:\n");
     let write = |parts: &Parts| {
         let arrivals = several::arrivals().into_iter().take(1).collect();
         several::write(engine, parts, arrivals, ROOM, Bits::Eight, LIMIT)
@@ -235,14 +244,12 @@ fn fewer_bits(engine: &Engine, parts: &Parts) -> Outcome {
         Err(broken) => return Ok(stopped(&broken)),
     };
     let (expected, _) = write(&Parts::of_the_book()).map_err(|broken| broken.to_string())?;
-    println!("{}\n", stories[0].text);
+    say!("{}\n", stories[0].text);
     let verdict = verdict::verdict(&stories[0], &expected[0].clone().into());
     if verdict == Verdict::Same {
-        println!(
-            "  compared one by one: all ids are what the book's parts write with these weights"
-        );
+        say!("  compared one by one: all ids are what the book's parts write with these weights");
     } else {
-        println!("{}", verdict.in_words(&engine.1));
+        say!("{}", verdict.in_words(&engine.1));
     }
     Ok(verdict == Verdict::Same)
 }
@@ -251,22 +258,22 @@ fn fewer_bits(engine: &Engine, parts: &Parts) -> Outcome {
 fn over_http(engine: &Engine, parts: &Parts) -> Outcome {
     let slots = served::SETTINGS.slots;
     let requests = served::requests().len() + 1;
-    println!("\n{requests} requests over HTTP, to a queue of {slots} texts:\n");
+    say!("\n{requests} requests over HTTP, to a queue of {slots} texts:\n");
     let found = match served::ask(engine, parts, LIMIT) {
         Ok(found) => found,
         Err(Stopped::Broken(broken)) => return Ok(stopped(&broken)),
         Err(Stopped::Other(error)) => return Err(error.into()),
     };
     let answered: Vec<String> = found.answered.iter().map(ToString::to_string).collect();
-    println!("  answered with {}", answered.join("; "));
+    say!("  answered with {}", answered.join("; "));
     Ok(match verdict::of_served(&found, &Expected::several(&engine.1)) {
         None => {
-            println!("  {} texts were compared, and are those above", found.texts.len());
-            println!("  a client went, and all {slots} slots are free");
+            say!("  {} texts were compared, and are those above", found.texts.len());
+            say!("  a client went, and all {slots} slots are free");
             true
         }
         Some(wrong) => {
-            println!("\n{wrong}");
+            say!("\n{wrong}");
             false
         }
     })
@@ -275,7 +282,7 @@ fn over_http(engine: &Engine, parts: &Parts) -> Outcome {
 /// Requests to two engines.
 fn replicas(engine: &Engine, parts: &Parts) -> Outcome {
     let requests = router::requests().len();
-    println!("\n{requests} requests to a router: replica 0 is gone, 1 and 2 are engines:\n");
+    say!("\n{requests} requests to a router: replica 0 is gone, 1 and 2 are engines:\n");
     for policy in Policy::ALL {
         let asked = |parts: &Parts| router::ask(engine, parts, policy, LIMIT);
         let found = match asked(parts) {
@@ -284,17 +291,17 @@ fn replicas(engine: &Engine, parts: &Parts) -> Outcome {
             Err(Stopped::Other(error)) => return Err(error.into()),
         };
         let routed: Vec<String> = found.routed.iter().map(ToString::to_string).collect();
-        println!("  {policy:<11}{}", routed.join("; "));
+        say!("  {policy:<11}{}", routed.join("; "));
         let expected = match asked(&Parts::of_the_book()) {
             Ok(expected) => expected,
             Err(error) => return Err(format!("{error:?}").into()),
         };
         if let Some(wrong) = verdict::of_routed(&found, &expected) {
-            println!("\n{wrong}");
+            say!("\n{wrong}");
             return Ok(false);
         }
     }
-    println!("  compared: each went where the book's parts send it, and got the same text");
+    say!("  compared: each went where the book's parts send it, and got the same text");
     Ok(true)
 }
 
@@ -308,7 +315,7 @@ fn serve(engine: &Engine, parts: &Parts, address: &str) -> Outcome {
     };
     server.compute();
     let (yours, all) = (parts.yours.len(), PARTS.len());
-    println!(
+    say!(
         "{yours} of {all} parts are yours. Ctrl-C ends the engine at http://{}",
         server.address
     );
@@ -321,9 +328,9 @@ fn serve(engine: &Engine, parts: &Parts, address: &str) -> Outcome {
 
 /// Measures.
 fn speed(engine: &Engine, parts: &Parts, heading: &str, rungs: &Rungs) -> Outcome {
-    println!("{heading}");
+    say!("{heading}");
     let measured =
-        speed::ladder(engine, parts, rungs, Effort::default(), LIMIT, |rung| println!("{rung}"));
+        speed::ladder(engine, parts, rungs, Effort::default(), LIMIT, |rung| say!("{rung}"));
     Ok(match measured {
         Ok(()) => true,
         Err(broken) => stopped(&broken),
@@ -332,7 +339,7 @@ fn speed(engine: &Engine, parts: &Parts, heading: &str, rungs: &Rungs) -> Outcom
 
 /// Says which part broke: not as in the book.
 fn stopped(broken: &Broken) -> bool {
-    println!("The engine stopped: {broken}");
+    say!("The engine stopped: {broken}");
     false
 }
 
