@@ -54,8 +54,8 @@ pub fn parity(device: &OpenDevice, fixtures: &Path, quick: bool, budget: Budget)
         let reference = Reference::read(&folder)?;
         let row = reference.compare(&model)?;
         let in_half = |precision| -> Result<String> {
-            if let Err(error) = device.check(precision) {
-                return Ok(error.to_string());
+            if device.check(precision).is_err() {
+                return Ok("not supported".to_owned());
             }
             let model = Pretrained::load(&folder, device, precision)?.model;
             Ok(format!("{:.1e}", reference.farthest_of_whole(&model)?))
