@@ -56,11 +56,9 @@ fn turn(
     let table = into_contiguous(into_cube(table));
     let dim = |x: &CubeTensor, i: usize| x.meta.shape()[i];
     let units = units(&q, HEAD_LANES);
-    let is_one_unit = units == 1;
-    let of_cube = if weights.is_some() || is_one_unit {
-        1
-    } else {
-        HEADS_OF_CUBE
+    let of_cube = match weights {
+        None if units > 1 => HEADS_OF_CUBE,
+        _ => 1,
     };
     let heads = Heads {
         n_heads: dim(&q, 2),

@@ -85,12 +85,9 @@ impl Experts {
             return Err(unsupported(origin, field, self.per_token, some));
         }
         if self.d_ff == 0 || self.d_ff > i32::MAX as usize {
-            let field = match self.names {
-                ExpertNames::BlockSparse | ExpertNames::Interleaved => "intermediate_size",
-                ExpertNames::Mlp
-                | ExpertNames::Stacked
-                | ExpertNames::Joined
-                | ExpertNames::Outside => "moe_intermediate_size",
+            let field = match count {
+                "num_local_experts" => "intermediate_size",
+                _ => "moe_intermediate_size",
             };
             return Err(unsupported(origin, field, self.d_ff, "a size from 1 to 2^31 - 1"));
         }

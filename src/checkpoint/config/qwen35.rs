@@ -1,4 +1,5 @@
-//! `config.json` of Qwen 3.5 and of Qwen3-Next, which came before it: the gated delta rule in most layers, and attention with a gate in the others.
+//! `config.json` of Qwen 3.5 and of Qwen3-Next, which came before it: the gated delta rule in most layers,
+//! and attention with a gate in the others.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

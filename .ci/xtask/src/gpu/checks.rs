@@ -118,20 +118,13 @@ pub fn equivalences(device: &OpenDevice, wide: Option<&Path>, budget: Budget) ->
         let model = Pretrained::load(folder, device, Precision::F16)?.model;
         columns.push(("f16, heads of 64", all_of(model, budget)?));
     }
-    let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
-    let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
-    let mut table = line(&[&["computed otherwise"], names.as_slice()].concat());
-    table += &line(&vec!["---"; 1 + columns.len()]);
+    let line = |first: &str, cells: Vec<&str>| format!("| {first} | {} |\n", cells.join(" | "));
+    let mut table = line("computed otherwise", columns.iter().map(|(name, _)| *name).collect());
+    table += &line("---", vec!["---"; columns.len()]);
     let rows = columns.iter().map(|(_, found)| found.len()).min().unwrap_or(0);
     for row in 0..rows {
         let results = columns.iter().map(|(_, found)| found[row].result.as_str());
-        table += &line(
-            &[
-                &[columns[0].1[row].what],
-                results.collect::<Vec<_>>().as_slice(),
-            ]
-            .concat(),
-        );
+        table += &line(columns[0].1[row].what, results.collect());
     }
     Ok(table)
 }
